@@ -2,7 +2,7 @@
 
 A chord between two sets around the capacity suggests prices (see `Chord`). The sets come from a few cheap sweeps first
 (see `split_flow`); where these do not close in, from maximum flows (see `max_closure`), each on what the last ones left
-undecided: the best sets at falling prices are nested.
+undecided: the best sets at falling prices are nested. What cannot pay at a price that is too low is left out of both.
 
 Two sets around the capacity, and the chord between them: where the next price comes from, and when to stop.
 """
@@ -10,22 +10,48 @@ Two sets around the capacity, and the chord between them: where the next price c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, take_with_predecessors, total
-from hra.solvers.dag.max_closure import max_closure
-from hra.solvers.dag.split_flow import better_set, even_shares, surplus_bound
+from hra.solvers.dag.max_closure import edges_among, hopeful, max_closure
+from hra.solvers.dag.split_flow import better_set, closure, even_shares, surplus_bound
 
-# Sweeps before flows take over, and flows.
-_SWEEPS, _FLOWS = 40, 50
+# Sweeps before flows take over, and flows; sweeps after them where no set is close to the bound, so that what fills the
+# rest of the budget follows good shares.
+_SWEEPS, _FLOWS, _MORE = 8, 50, 32
+# Refinements from which on leaving some out saves more than it takes.
+_MANY = 4096
 # Refinements and edges that all flows together may visit: half a second or so. Where that is too little, as on grids of
 # more than some 50,000 refinements, the bound is valid, but not the tightest.
 _WORK = 4e7
-# Distances of both bounds of the relaxation when it is solved, and of a set that is as good as the best. Gaps are
-# quoted against the gain and against what remains to be gained: distances are relative to whichever is less.
-_SOLVED, _CLOSE_ENOUGH = 1e-5, 1e-4
+# Distances of both bounds of the relaxation when it is solved, of a set that is as good as the best, and of one that is
+# far from it. Gaps are quoted against the gain and against what remains to be gained: distances are relative to
+# whichever is less.
+_SOLVED, _CLOSE_ENOUGH, _FAR = 1e-5, 1e-4, 1e-2
+
+
+class Part(NamedTuple):
+    """Refinements of a problem with all that they need, of which the best sets are sought.
+
+    Attributes
+    ----------
+    order, gain, cost : as of a problem, for these refinements [K] alone.
+    among : int [K], their numbers there, ascending; edge : int [E], those of the edges between them.
+    """
+
+    order: tuple[np.ndarray, np.ndarray]
+    gain: np.ndarray
+    cost: np.ndarray
+    among: np.ndarray
+    edge: np.ndarray
+
+    def of(self, chosen: np.ndarray) -> Part:
+        """The refinements at these places, int [L]."""
+        before, inner, edge = edges_among(*self.order, chosen)
+        return Part((before, inner), self.gain[chosen], self.cost[chosen], self.among[chosen], self.edge[edge])
 
 
 @dataclass(eq=False)
@@ -91,24 +117,17 @@ class Chord:
         """Whether both bounds of the relaxation agree."""
         return self.bound - self.at_capacity <= self.tolerance
 
-    @property
-    def settled(self) -> bool:
-        """Whether the bound is close to what a set within the capacity gains."""
-        return self.solved and self.bound - self.most <= _CLOSE_ENOUGH * self.scale
+    def settled_by(self, bound: float) -> bool:
+        """Whether a bound agrees with the chord, and is close to what a set within the capacity gains."""
+        return bound - self.at_capacity <= self.tolerance and bound - self.most <= _CLOSE_ENOUGH * self.scale
 
-    def add(self, price: float, worth: float, share: np.ndarray, selected: np.ndarray) -> bool:
-        """Note the set [R] found at a price, and an upper bound on the ``worth`` of all; whether it moved an end.
-
-        ``share`` [E] is the split of surplus that proves the bound.
-        """
+    def add(self, part: Part, price: float, selected: np.ndarray) -> tuple[bool, float]:
+        """Note the set [K] found at a price: whether it moved an end, and the bound if no set is worth more there."""
         capacity = self.problem.capacity
-        cost, gain = total(self.problem.cost, selected), total(self.problem.gain, selected)
-        # Weak duality: at any price >= 0 a set within the capacity gains at most the best worth and what the capacity
-        # is worth.
-        if worth + price * capacity < self.bound:
-            self.bound, self.bound_price, self.bound_share = worth + price * capacity, price, share.copy()
+        cost, gain = total(part.cost, selected), total(part.gain, selected)
         if cost <= capacity and gain > self.most:
-            self.selected, self.most = selected.copy(), gain
+            self.selected, self.most = np.zeros_like(self.selected), gain
+            self.selected[part.among[selected]] = True
         # An end that is found again is worth what the chord is, whatever rounding says.
         is_new = (cost, gain) not in (self.low, self.high)
         above = is_new and gain - price * cost > self.worth_at(price)
@@ -117,7 +136,15 @@ class Chord:
             self.low = cost, gain
         elif above:
             self.high = cost, gain
-        return above
+        return above, gain - price * cost + price * capacity
+
+    def prove(self, price: float, worth: float, share: np.ndarray) -> None:
+        """Note an upper bound on the ``worth`` of all sets at a price, which the split ``share`` [E] proves."""
+        # Weak duality: at any price >= 0 a set within the capacity gains at most the best worth and what the capacity
+        # is worth.
+        if worth + price * self.problem.capacity < self.bound:
+            self.bound = worth + price * self.problem.capacity
+            self.bound_price, self.bound_share = price, share.copy()
 
 
 def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, float, None, np.ndarray | None]:
@@ -139,51 +166,69 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
     if total(problem.cost, useful) <= problem.capacity:
         return useful, 0.0, problem.ratio, everything, None, None
     chord, share = Chord.up_to(problem, useful), even_shares(order[0])
-    _sweep(chord, share)
+    whole = Part(order, problem.gain, problem.cost, np.arange(useful.size), np.arange(share.size))
+    part, split = _sweep(chord, whole, share)
     if not chord.solved:
-        _flow(chord, share.copy())
+        _flow(chord, part, split.copy())
+    price, surplus = chord.bound_price, np.empty_like(part.gain)
+    if chord.bound - chord.most > _FAR * chord.scale:
+        closure(*part[:3], price, split, _MORE, np.empty(part.gain.size, np.bool_))
+        chord.prove(price, surplus_bound(*part[:3], price, split, surplus), split)
+    if part is not whole:
+        share[part.edge] = split
+    proof, surplus = share.copy(), np.empty_like(problem.gain)
+    proof[part.edge] = chord.bound_share
+    bound = surplus_bound(*whole[:3], price, proof, surplus) + price * problem.capacity
     # Shares of sweeps even where flows gave the bound: those of a flow depend on how refinements are numbered.
-    surplus = np.empty_like(problem.gain)
-    surplus_bound(order, problem.gain, problem.cost, chord.bound_price, share, surplus)
+    surplus_bound(*whole[:3], price, share, surplus)
     with np.errstate(over="ignore"):  # inf where a free refinement gains more than 1e108
-        priority = chord.bound_price + surplus / problem.slope_cost
+        priority = price + surplus / problem.slope_cost
     # Rounding may leave what gains nothing a little under 0, where it would be no candidate at all.
     priority = np.maximum(priority, 0.0)
-    return chord.selected, chord.bound_price, priority, min(chord.bound, everything), None, chord.bound_share
+    return chord.selected, price, priority, min(bound, everything), None, proof
 
 
-def _sweep(chord: Chord, share: np.ndarray) -> None:
-    """Close in by sweeps, which improve ``share`` [E]."""
-    problem, selected = chord.problem, np.empty_like(chord.selected)
-    given = (problem.hierarchy.predecessors, problem.gain, problem.cost)
+def _sweep(chord: Chord, whole: Part, share: np.ndarray) -> tuple[Part, np.ndarray]:
+    """Close in by sweeps, which improve ``share`` [E]; the part that is left, and its shares."""
+    part, selected, capacity = whole, np.empty_like(chord.selected), chord.problem.capacity
+    may_shrink = selected.size >= _MANY and not chord.problem.hierarchy.shrinks
     # The highest price first: it yields what is free, and a bound where nothing else can be afforded.
-    price, sweeps = price_range(problem)[1], _SWEEPS
+    price, sweeps = price_range(chord.problem)[1], _SWEEPS
     while sweeps > 0 and not chord.solved:
         known, tolerance = chord.worth_at(price), chord.tolerance
-        worth, made = better_set(*given, price, share, sweeps, known, tolerance, selected)
-        chord.add(price, worth, share, selected)
+        worth, made = better_set(*part[:3], price, share, sweeps, known, tolerance, selected)
+        chord.add(part, price, selected)
+        chord.prove(price, worth, share)
         sweeps -= made
+        # What cannot pay at a price that is too low cannot at a higher one, unless it costs less than nothing.
+        if may_shrink and part is whole and total(part.cost, selected) > capacity:
+            part = whole.of(hopeful(*whole.order, whole.among, whole.gain - price * whole.cost, share))
+            share, selected, chord.bound = share[part.edge], np.empty(part.gain.size, np.bool_), np.inf
         price = chord.price
+    return part, share
 
 
-def _flow(chord: Chord, share: np.ndarray) -> None:
+def _flow(chord: Chord, part: Part, share: np.ndarray) -> None:
     """Close in by maximum flows, which begin with ``share`` [E], until no set lies above the chord."""
-    problem = chord.problem
-    order, gain, cost = problem.hierarchy.predecessors, problem.gain, problem.cost
+    order, gain, cost = part[:3]
     surplus, work = np.empty_like(gain), _WORK
     taken, undecided = np.zeros(gain.size, np.bool_), np.arange(gain.size)
-    for _ in range(_FLOWS):
+    for left in reversed(range(_FLOWS)):
         price, selected = chord.price, taken.copy()
-        found = max_closure(order, (gain - price * cost)[undecided], undecided, share, work)
+        found = max_closure(order, gain[undecided] - price * cost[undecided], undecided, share, work)
         best, work = found.selected, work - found.work
         selected[undecided[best]] = True
-        above = chord.add(price, surplus_bound(order, gain, cost, price, share, surplus), share, selected)
-        if chord.settled or not above or work <= 0:
+        above, bound = chord.add(part, price, selected)
+        last = not above or work <= 0 or not left or chord.settled_by(min(bound, chord.bound))
+        # A proof takes as long as many flows on what is still undecided: what a best set promises does until the end.
+        if last or not found.is_best:
+            chord.prove(price, surplus_bound(order, gain, cost, price, share, surplus), share)
+        if last:
             break
         if not found.is_best:
             continue
         # What is taken here is taken at all lower prices, what is not at none that is higher.
-        fits = total(cost, selected) <= problem.capacity
+        fits = total(cost, selected) <= chord.problem.capacity
         taken, undecided = (selected, undecided[~best]) if fits else (taken, undecided[best])
 
 

@@ -49,10 +49,13 @@ def max_closure(order, worth, among, share, work=np.inf):
     `Closure`.
     """
     offsets, predecessors = order
-    before, inner, edge = _subgraph(offsets, predecessors, among)
+    chosen = hopeful(offsets, predecessors, among, worth, share)
+    everything, among, worth = among, among[chosen], worth[chosen]
+    before, inner, edge = edges_among(offsets, predecessors, among)
     after, successor, back = _reverse(before, inner)
     left, flow = _first_flow(before, inner, edge, worth, share)
     distance, queue = np.empty(worth.size, np.int32), np.empty(worth.size, np.int32)
+    waiting = np.zeros(worth.size, np.bool_)
     rounding = _ROUNDING * np.abs(worth).max() if worth.size else 0.0
     graph, visited = (before, inner, after, successor, back), 0.0
     while True:
@@ -65,13 +68,48 @@ def max_closure(order, worth, among, share, work=np.inf):
         if placeable <= 0.0 or visited >= work:
             break
         _wave(graph, flow, left, rounding, distance, queue[:reached])
-    selected = _select(graph, flow, left, rounding, distance, queue)
+        visited += _discharge(graph, flow, left, rounding, distance, queue, waiting)
+    selected = np.zeros(everything.size, np.bool_)
+    selected[chosen] = _select(graph, flow, left, rounding, distance, queue)
     _split(offsets, among, before, edge, flow, share)
     return Closure(selected, placeable <= 0.0, visited)
 
 
 @njit(cache=True)
-def _subgraph(offsets, predecessors, among):
+def hopeful(offsets, predecessors, among, worth, share):
+    """Which of ``among`` [K], as numbers int64, could pay for all they need if each got all that comes after it.
+
+    The others are in no best set. Their ``share`` goes to such predecessors: these absorb all of it.
+    """
+    number = np.full(offsets.size - 1, -1, np.int32)
+    for i, r in enumerate(among):
+        number[r] = i
+    most, chosen, count = worth.copy(), np.empty(among.size, np.int64), 0
+    for i in range(among.size - 1, -1, -1):
+        if most[i] > 0.0:
+            for k in range(offsets[among[i]], offsets[among[i] + 1]):
+                if number[predecessors[k]] >= 0:
+                    most[number[predecessors[k]]] += most[i]
+    for i, r in enumerate(among):
+        low, high, without = offsets[r], offsets[r + 1], 0
+        for k in range(low, high):
+            p = number[predecessors[k]]
+            without += p >= 0 and most[p] <= 0.0
+        if without:
+            for k in range(low, high):
+                p = number[predecessors[k]]
+                share[k] = 1.0 / without if p >= 0 and most[p] <= 0.0 else 0.0
+            most[i] = 0.0
+        elif most[i] <= 0.0 and high > low:  # with nothing to split: a split all the same, for other prices
+            share[low:high] /= share[low:high].sum()
+        if most[i] > 0.0:
+            chosen[count] = i
+            count += 1
+    return chosen[:count]
+
+
+@njit(cache=True)
+def edges_among(offsets, predecessors, among):
     """Offsets [K + 1] and indices of predecessors within ``among`` [K], and the numbers of these edges."""
     number = np.full(offsets.size - 1, -1, np.int32)
     inner, before, edge = np.zeros(among.size + 1, np.int32), np.empty_like(predecessors), np.empty_like(predecessors)
@@ -186,6 +224,64 @@ def _wave(graph, flow, left, rounding, distance, queue):
                     flow[k] += moved
                     left[predecessors[k]] += moved
             left[r] = 0.0
+
+
+@njit(cache=True)
+def _discharge(graph, flow, left, rounding, distance, queue, waiting):
+    """Carry what the wave left behind on, by distances that are raised where it got stuck; the visits made.
+
+    Push-relabel, first in, first out (Goldberg and Tarjan 1988). Raised distances stay lower bounds. Where many have
+    to be raised, to search anew is cheaper.
+    """
+    before, predecessors, after, successor, back = graph
+    n, head, count, visits = left.size, 0, 0, 0.0
+    for r in range(n):
+        waiting[r] = left[r] > rounding and distance[r] >= 0  # deficits that overflow, too
+        if waiting[r]:
+            queue[count] = r
+            count += 1
+    while count > 0 and visits < 2.0 * n:
+        r = queue[head]
+        head, count, waiting[r] = (head + 1) % n, count - 1, False
+        nearest = n
+        visits += 1 + after[r + 1] - after[r] + before[r + 1] - before[r]
+        for j in range(after[r], after[r + 1]):
+            if flow[back[j]] > 0.0 and distance[successor[j]] >= 0:
+                nearest = min(nearest, distance[successor[j]])
+        for k in range(before[r], before[r + 1]):
+            if distance[predecessors[k]] >= 0:
+                nearest = min(nearest, distance[predecessors[k]])
+        if nearest == n:  # no deficit is in reach any more
+            distance[r] = -1
+            continue
+        distance[r], ways = nearest + 1, 0
+        for j in range(after[r], after[r + 1]):
+            k, s = back[j], successor[j]
+            if flow[k] > 0.0 and distance[s] == nearest and left[r] > 0.0:
+                moved = min(left[r], flow[k])
+                flow[k] -= moved
+                left[r] -= moved
+                left[s] += moved
+                if left[s] > rounding and not waiting[s]:
+                    queue[(head + count) % n], waiting[s] = s, True
+                    count += 1
+        for k in range(before[r], before[r + 1]):
+            ways += distance[predecessors[k]] == nearest
+        if ways > 0 and left[r] > 0.0:
+            moved = left[r] / ways
+            for k in range(before[r], before[r + 1]):
+                p = predecessors[k]
+                if distance[p] == nearest:
+                    flow[k] += moved
+                    left[p] += moved
+                    if left[p] > rounding and not waiting[p]:
+                        queue[(head + count) % n], waiting[p] = p, True
+                        count += 1
+            left[r] = 0.0
+        elif left[r] > rounding:
+            queue[(head + count) % n], waiting[r] = r, True
+            count += 1
+    return visits
 
 
 @njit(cache=True)

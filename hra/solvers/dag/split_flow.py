@@ -50,11 +50,13 @@ def _collect(order, gain, cost, price, surplus, share, step, sensitivity, select
         if taken:
             # The bound is piecewise linear: its slope by the surplus of r is that of its predecessors, weighted by
             # shares, 1 at the top and 0 in a deficit, which absorbs it.
-            part = 1.0 if low == high else 0.0
+            part, least, most = 1.0 if low == high else 0.0, np.inf, -np.inf
             for k in range(low, high):
-                part += share[k] * sensitivity[predecessors[k]]
+                one = sensitivity[predecessors[k]]
+                part += share[k] * one
+                least, most = min(least, one), max(most, one)
                 taken = taken and selected[predecessors[k]]
-            if high - low > 1:
+            if least < most:  # where all are alike, no split is better
                 _shift(predecessors[low:high], share[low:high], sensitivity, step)
         sensitivity[r], selected[r] = part, taken
         if taken:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.solvers.dag import dag_relaxation
-from hra.solvers.dag.dag_relaxation import Chord, price_range
+from hra.solvers.dag.dag_relaxation import Chord, Part, price_range
 from hra.solvers.dag.max_closure import max_closure
 from hra.solvers.relaxation import Relaxation, relaxation
 from hra.traversals.hull import Hull
@@ -24,12 +24,14 @@ from tests.helpers.references import best_gain, closed_sets, linear_bound
 seeds = st.integers(0, 2**32 - 1)
 
 
-WAYS = ["flows", "a little"]
+WAYS = ["flows", "in part", "a little"]
 
 
 def solved(problem: Problem, way: str) -> Relaxation:
-    """By maximum flows where sweeps do not suffice, or by so little of them that they change next to nothing."""
+    """By flows where sweeps do not suffice; in part: among what can pay; a little: next to no flow."""
     with pytest.MonkeyPatch.context() as patch:
+        if way == "in part":
+            patch.setattr(dag_relaxation, "_MANY", 0)
         if way == "a little":
             patch.setattr(dag_relaxation, "_WORK", 0.0)
         return relaxation(problem)
@@ -51,7 +53,7 @@ DAGS = {
 }
 
 
-@pytest.mark.parametrize(("way", "excess"), [("flows", 2e-5), ("a little", 2e-1)])
+@pytest.mark.parametrize(("way", "excess"), [("flows", 2e-5), ("in part", 2e-5), ("a little", 2e-1)])
 @pytest.mark.parametrize("name", DAGS)
 @given(seed=seeds)
 def test_the_bound_is_close_to_the_linear_program_and_never_below(name, way, excess, seed):
@@ -109,7 +111,7 @@ def test_gains_of_very_different_sizes_keep_the_bound_valid(way, seed):
     assert best_gain(problem) <= solved(problem, way).upper_bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("way", "slack"), [("flows", 2e-5), ("a little", 2e-1)])
+@pytest.mark.parametrize(("way", "slack"), [("flows", 2e-5), ("in part", 2e-5), ("a little", 2e-1)])
 @given(seed=seeds)
 @example(seed=209)  # nothing is free, yet the highest price does not close
 def test_the_bound_grows_with_the_budget(way, slack, seed):
@@ -178,13 +180,20 @@ def test_a_set_above_the_chord_replaces_the_end_on_its_side():
     problem = problem_of(hierarchy, [1, 4, 1, 2], "gain", 5.0)
     chord = Chord.up_to(problem, np.ones(4, np.bool_))
     assert chord.price == 1
-    share = np.ones(3)
-    assert chord.add(1.0, 2.0, share, np.array([False, True, False, False]))
+    order = hierarchy.predecessors
+    part = Part(order, problem.gain, problem.cost, np.arange(4), np.arange(3))
+    assert chord.add(part, 1.0, np.array([False, True, False, False])) == (True, 4 - 2 + 4)
     assert (chord.low, chord.most, chord.price) == ((2, 4), 4, 4 / 6)
-    assert not chord.add(chord.price, 3.0, share, np.array([True, False, False, False]))
-    assert chord.add(chord.price, 3.0, share, np.array([True, True, False, True]))
-    assert (chord.low, chord.high) == ((2, 4), (6, 7))
-    assert (chord.bound, chord.at_capacity) == (3 + 4 / 6 * 4, 5.5)
+    assert not chord.add(part, chord.price, np.array([True, False, False, False]))[0]
+    assert chord.add(part, chord.price, np.array([True, True, False, True]))[0]
+    assert (chord.low, chord.high, chord.at_capacity) == ((2, 4), (6, 7), 5.5)
+    chord.prove(1.0, 3.0, np.ones(3))
+    chord.prove(1.0, 4.0, np.zeros(3))
+    assert (chord.bound, chord.bound_price) == (3.0 + 4.0, 1.0)
+    assert chord.bound_share is not None and chord.bound_share.tolist() == [1, 1, 1]
+    # Places in a part are those of its refinements.
+    assert chord.add(part.of(np.array([1, 3])), 0.5, np.array([True, True]))[1] == 6 - 0.5 * 4 + 0.5 * 4
+    assert chord.selected.tolist() == [False, True, False, True]
 
 
 def test_prices_are_searched_from_where_all_is_worth_it_to_where_nothing_is():

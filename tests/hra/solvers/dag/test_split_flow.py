@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.dag import dag_relaxation
-from hra.solvers.dag.dag_relaxation import Chord
+from hra.solvers.dag.dag_relaxation import Chord, Part
 from hra.solvers.dag.split_flow import closure, even_shares, surplus_bound
 from hra_lab.inputs import cluster_dag
 from tests.helpers.allocators import problem_of
@@ -50,7 +50,9 @@ def test_prices_of_flows_are_nested():
     instance = cluster_dag.heavy_dag(64)
     problem = instance.problem(instance.gain, 0.3)
     chord = Chord.up_to(problem, np.ones(len(problem.hierarchy), np.bool_))
-    dag_relaxation._flow(chord, even_shares(problem.hierarchy.predecessors[0]))
+    order = problem.hierarchy.predecessors
+    part = Part(order, problem.gain, problem.cost, np.arange(problem.gain.size), np.arange(order[1].size))
+    dag_relaxation._flow(chord, part, even_shares(order[0]))
     assert chord.bound == pytest.approx(chord.at_capacity, rel=1e-8)
 
 
