@@ -78,7 +78,7 @@ class PolicyRow:
         if self.views is None:
             return dict.fromkeys(names)
         quality, views = self.views.quality, self.views
-        means = quality.mean_psnr, float(quality.flip.mean())
+        means = quality.mean_psnr, None if quality.flip is None else float(quality.flip.mean())
         return dict(zip(names, (*means, quality.psnr, quality.flip, views.residual, views.over_least), strict=True))
 
 
@@ -97,7 +97,8 @@ def show_rows(title: str, rows: Sequence[PolicyRow]) -> None:
     """One line per policy; the columns of views only where there are any."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("policy", no_wrap=True)
-    views = ("dB", "FLIP", "error / least") if any(row.views for row in rows) else ()
+    views = ("dB", "error / least") if any(row.views for row in rows) else ()
+    views += ("FLIP",) if any(row.views and row.views.quality.flip is not None for row in rows) else ()
     for column in ("loads", "/ Belady", *_COUNTS[1:-1], "peak bytes", *views):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
@@ -110,7 +111,8 @@ def show_rows(title: str, rows: Sequence[PolicyRow]) -> None:
 def _views(views: PolicyViews | None) -> list[str]:
     if views is None:
         return []
-    return [f"{views.quality.mean_psnr:.1f}", f"{views.quality.flip.mean():.4f}", f"{views.over_least:.3f}"]
+    flip = [] if views.quality.flip is None else [f"{views.quality.flip.mean():.4f}"]
+    return [f"{views.quality.mean_psnr:.1f}", f"{views.over_least:.3f}", *flip]
 
 
 def write_picture(path: Path, rows: Sequence[PolicyRow], pool: int) -> None:
