@@ -25,7 +25,7 @@ class ViewQuality:
     ----------
     frames : int64 [F], which ones.
     psnr : float64 [F], dB, inf where nothing is missed.
-    flip : float64 [F], mean FLIP, 0 where nothing is missed; None where it was not measured.
+    flip : float64 [F], mean FLIP, 0 where nothing is missed; [0] where it was not measured.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class ViewQuality:
 
     frames: np.ndarray
     psnr: np.ndarray
-    flip: np.ndarray | None = None
+    flip: np.ndarray
 
     @property
     def mean_psnr(self) -> float:
@@ -46,7 +46,7 @@ class ViewQuality:
         return float(np.minimum(self.psnr, 99.0).mean())
 
     def __repr__(self) -> str:
-        flip = "" if self.flip is None else f", FLIP <= {self.flip.max():.4f}"
+        flip = f", FLIP <= {self.flip.max():.4f}" if self.flip.size else ""
         return f"{len(self.frames)} frames, PSNR >= {self.psnr.min():.1f} dB{flip}"
 
 
@@ -68,7 +68,7 @@ class ViewJudge:
         """How the ``frames`` look with the pages of each."""
         scores = [self._score(*pair) for pair in zip(frames, resident, strict=True)]
         decibels, differences = np.array(scores, np.float64).reshape(-1, 2).T
-        return ViewQuality(np.array(frames), decibels, differences if self._flip else None)
+        return ViewQuality(np.array(frames), decibels, differences if self._flip else differences[:0])
 
     def _score(self, frame: int, resident: ResidentTextures) -> tuple[float, float]:
         key = frame, resident.active.tobytes()
