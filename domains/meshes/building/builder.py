@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.errors import HraError, MeshError, wrong_kind
 from hra.files.limits import DEFAULT, Limits
 
+_OF_ARRAYS = "make a mesh of arrays: meshes.from_arrays(positions, triangles)"
+
 
 def build(
     source: str | Path | TriangleMesh,
-    *,
+    *more: Never,
     cluster_size: int = 64,
     group_size: int = 12,
     certified: bool = True,
@@ -81,6 +83,8 @@ def build(
     >>> skull.triangle_count, skull.root_triangle_count < 200
     (42480, True)
     """
+    if more:
+        raise wrong_kind("source", (source, *more), (str, Path, TriangleMesh), _OF_ARRAYS)
     settings = {"cluster_size": cluster_size, "group_size": group_size, "certified": certified}
     return built(source, **settings, appearance=appearance, threads=threads, progress=progress, limits=limits)[0]
 
@@ -102,8 +106,7 @@ def built(
     if threads is not None:
         _check_size("threads", threads, range(1, 1025))
     if not isinstance(source, (str, os.PathLike, TriangleMesh)):
-        fix = "make a mesh of arrays: meshes.from_arrays(positions, triangles)"
-        raise wrong_kind("source", source, (str, Path, TriangleMesh), fix)
+        raise wrong_kind("source", source, (str, Path, TriangleMesh), _OF_ARRAYS)
     meter = Meter()
     mesh = source if isinstance(source, TriangleMesh) else load(source, limits=limits)
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)

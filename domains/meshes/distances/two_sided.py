@@ -50,12 +50,26 @@ def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
     size = float(np.ptp(positions[np.concatenate(lines)], axis=0).max())
     trees = [_tree(positions, line, origin) for line in lines]
     known = bound = _NEGLIGIBLE * size
+    lines = _own(positions, lines)
     for whole in (False, True):
         for line, tree in zip(lines, trees[::-1], strict=True):
             step = 1 if whole else max(line.size // 3 // _FIRST, 1)
             corners = (positions[line.reshape(-1, 3)[::step]].astype(np.float64)) - origin
             known, bound = _farthest(corners, *tree, known, whole)
     return float(bound * (1 + _ROUNDING) + _ROUNDING * size)
+
+
+def _own(positions: np.ndarray, lines: list[np.ndarray]) -> list[np.ndarray]:
+    """The triangles of each of two surfaces that the other has not; those of both are nowhere away from it."""
+    whole = [positions[line].reshape(-1, 3, 3) + np.float32(0) for line in lines]
+    # Corners in one order, whichever a triangle begins with, and each triangle as one item.
+    order = [np.lexsort(part.transpose(2, 0, 1)[::-1], axis=-1) for part in whole]
+    keys = [np.take_along_axis(part, at[..., None], 1).reshape(-1, 9) for part, at in zip(whole, order, strict=True)]
+    items = [np.ascontiguousarray(key).view("V36")[:, 0] for key in keys]
+    number = np.unique(np.concatenate(items), return_inverse=True)[1]
+    first, second = np.split(number, [len(items[0])])
+    kept = ~np.isin(first, second), ~np.isin(second, first)
+    return [line.reshape(-1, 3)[one].reshape(-1) for line, one in zip(lines, kept, strict=True)]
 
 
 def _tree(positions: np.ndarray, indices: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

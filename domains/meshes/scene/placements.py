@@ -12,7 +12,7 @@ from hra.camera.matrices import view_matrix
 from hra.camera.view import View
 from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.scene.placed_camera import Eye, copies_in_view
-from hra.errors import HraError, UnitMismatch
+from hra.errors import HraError, UnitMismatch, wrong_kind
 from hra.model.arrays import frozen, indices, to_numpy
 from hra.model.hierarchy import Hierarchy
 
@@ -106,6 +106,8 @@ class Placements:
         HraError : no copies; UnitMismatch : some meshes cost triangles and others bytes.
         CameraError : a placement that is not [4, 4], not finite, not affine, or singular.
         """
+        if not isinstance(placed, Sequence) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in placed):
+            raise wrong_kind("placed", placed, (list, tuple), "pass [(clusters, matrices), ...]")
         checked = [(mesh, _matrices(matrices)) for mesh, matrices in placed]
         meshes = {id(mesh): mesh for mesh, matrices in checked if len(matrices)}
         _check(list(meshes.values()))

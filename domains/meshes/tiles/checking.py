@@ -16,7 +16,7 @@ from hra.domains.meshes.mesh.weld import weld
 from hra.domains.meshes.tiles.content import COMPRESSION
 from hra.domains.meshes.tiles.tileset import TILESET
 from hra.files.json_text import parse_object
-from hra.files.local_files import read_regular
+from hra.files.local_files import local_path, read_regular
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,11 @@ def check_tileset(folder: str | Path, *, cuts: int = 200, seed: int = 0) -> Tile
     >>> meshes.check_tileset("tiles", cuts=20).cracked_cuts
     0
     """
-    path = Path(folder) / TILESET
+    folder = local_path(folder)
+    path = folder / TILESET
     header = parse_object(read_regular(path), "tileset", str(path))
-    _, origin = glb_corners(Path(folder) / header["root"]["content"]["uri"])
-    root, rng = _read(header["root"], Path(folder), origin), np.random.default_rng(seed)
+    _, origin = glb_corners(folder / header["root"]["content"]["uri"])
+    root, rng = _read(header["root"], folder, origin), np.random.default_rng(seed)
     tiles = _all(root)
     places = _places(tiles)
     border = _ends(places, [tile for tile in tiles if not tile.children])

@@ -16,6 +16,7 @@ from hra.domains.meshes.lods.chains import lod_chain
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.files.local_files import local_path
 
 _STEP = 4
 _LEAST_TRIANGLES = 256
@@ -33,7 +34,7 @@ def whole_mesh(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset) -> t
     if isinstance(source, TriangleMesh):
         return source, 0.0
     if not isinstance(source, (ClusterMesh, MeshAsset)):
-        if Path(source).suffix.lower() not in SUFFIXES:
+        if local_path(source).suffix.lower() not in SUFFIXES:
             return load(source), 0.0
         source = open_asset(source)
     step = source.grid_step if isinstance(source, MeshAsset) else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -21,11 +21,11 @@ from hra.domains.points.cloud.moments import (
     spacing,
     spreads,
 )
-from hra.errors import HraError
+from hra.errors import wrong_kind
 from hra.kernels.trees import build_tree
 
 
-def build(cloud: PointCloud | SplatCloud) -> CloudTree:
+def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
     """The tree over a cloud: every inner node is one point or splat that replaces all below it.
 
     Inner nodes are merged, not sampled: mean of position and colour by area (Gaussians also by covariance and
@@ -44,9 +44,9 @@ def build(cloud: PointCloud | SplatCloud) -> CloudTree:
     >>> len(tree.hierarchy.node_cost), tree.take([0]).positions.round(1).astype(str).tolist()
     (5, [['3.3', '0.0', '0.0']])
     """
-    if not isinstance(cloud, PointCloud | SplatCloud):
-        what = f"a {type(cloud).__name__} is not a cloud"
-        raise HraError(what, where="build", fix="pass a PointCloud, a SplatCloud, or load_points(path)")
+    if more or not isinstance(cloud, PointCloud | SplatCloud):
+        fix = "pass PointCloud(positions, colors), a SplatCloud, or load_points(path)"
+        raise wrong_kind("cloud", (cloud, *more) if more else cloud, (PointCloud, SplatCloud), fix)
     grown = build_tree(cloud.positions)
     parent, leaf = grown.tree.parent, grown.tree.leaf
     values = np.concatenate([cloud.positions, cloud.colors], axis=1)

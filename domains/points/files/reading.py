@@ -66,13 +66,14 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
     >>> len(points.load_points(hra.samples.path("skull.ply")))
     21260
     """
-    if Path(path).suffix.lower() in (".las", ".laz"):
+    path = local_path(path)
+    if path.suffix.lower() in (".las", ".laz"):
         return read_las(path, level)
     if level is not None:
         raise HraError("only COPC files have levels", where=str(path), fix="leave the level out")
-    if Path(path).suffix.lower() in (".sog", ".json"):
-        return read_sog(local_path(path))
-    where, suffix = str(path), Path(path).suffix.lower()
+    if path.suffix.lower() in (".sog", ".json"):
+        return read_sog(path)
+    where, suffix = str(path), path.suffix.lower()
     if suffix in (".splat", ".spz", ".ksplat"):
         return read_compact(read_regular(path), suffix, where)
     elements = read_elements(read_regular(path), where)

@@ -22,7 +22,7 @@ app.command("plan")(plan)
 
 @app.command()
 def replay(
-    source: Annotated[Path, typer.Argument(help="A recorded trace (.npz), or any image that Pillow reads.")],
+    source: Annotated[Path, typer.Argument(help="A recorded trace (.npz), or an image.")],
     pool: Annotated[str, typer.Option(help="Byte pool, such as 6MiB.")] = "6MiB",
     upload: Annotated[str, typer.Option(help="Bytes that a frame may upload; all by default.")] = "",
     look_ahead: Annotated[int, typer.Option(min=0, help="Frames of the path to prefetch for.")] = 0,
@@ -30,7 +30,10 @@ def replay(
     policy: Annotated[
         str, typer.Option(help="All, or some of lru,belady,godot,bias,refuse,look-ahead,streaming.")
     ] = "all",
-    every: Annotated[int, typer.Option(min=1, help="Images: rate each n-th view by PSNR and FLIP.")] = 10,
+    every: Annotated[int, typer.Option(min=1, help="Images: rate each n-th view by PSNR.")] = 10,
+    flip: Annotated[
+        bool, typer.Option("--flip", help="Images: rate by FLIP, too; a second a view and policy.")
+    ] = False,
     frames: Annotated[int, typer.Option(min=1, max=10**6, help="Images: frames of the flight.")] = 60,
     seed: Annotated[int, typer.Option(help="Images: seed of the flight's track.")] = 0,
     viewport: Annotated[str, typer.Option(help="Images: screen size.")] = "960x540",
@@ -59,6 +62,7 @@ def replay(
             seed=seed,
             viewport=size(viewport),
             every=every,
+            flip=flip,
             metric=metric,
             traversal=traversal,
         )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hra.camera import Camera
     from hra.domains.textures import Feedback, PlaneScene, ResidencyTrace
+    from hra.domains.textures.views.quality import ViewJudge
     from hra.residency import Log, Trace
 
 _OURS = "allocation"
@@ -31,6 +32,7 @@ class FlightOptions:
     predict : the path ahead is guessed from the last step instead of known.
     policy : names as `hra.residency.replay.policies` has them.
     every : frames from one view that is compared to the next.
+    flip : views are rated by FLIP, too.
     metric, traversal : of the allocations, by name.
     """
 
@@ -43,6 +45,7 @@ class FlightOptions:
     seed: int
     viewport: tuple[int, int]
     every: int
+    flip: bool = False
     metric: str | None = None
     traversal: str | None = None
 
@@ -94,18 +97,17 @@ class Flight:
         seen = self.feedback[:: options.every]
         return np.array([allocator.allocate(feedback, options.pool).least_residual for feedback in seen])
 
-    def views(self, log: Log, least: np.ndarray, every: int) -> PolicyViews:
+    def views(self, log: Log, least: np.ndarray, judge: ViewJudge, every: int) -> PolicyViews:
         """How every so many views look under a log of residency; ``least`` is the least error of each of these, px2."""
         import numpy as np
 
-        from hra.domains.textures import ResidentTextures, texel_residual, view_quality
+        from hra.domains.textures import ResidentTextures, texel_residual
 
         textures = self.scene.textures
         held = islice(log.residents(textures.hierarchy.node_cost.size), 0, None, every)
         drawn = [ResidentTextures.drawable(textures, items) for items in held]
         residual = [texel_residual(pages, seen) for pages, seen in zip(drawn, self.feedback[::every], strict=True)]
-        pages = [np.flatnonzero(resident.active) for resident in drawn]
-        quality = view_quality(self.scene, self.cameras[::every], pages, every=1)
+        quality = judge.quality(range(0, len(self.cameras), every), drawn)
         return PolicyViews(quality, np.array(residual), least)
 
 
@@ -147,14 +149,16 @@ def _rows(
     flight: Flight, trace: ResidencyTrace, options: FlightOptions, progress: Callable[[str], None]
 ) -> Iterator[PolicyRow]:
     """The allocation's replay first, then the policies."""
+    from hra.domains.textures.views.quality import ViewJudge
     from hra.residency import Belady, evaluate
     from hra.residency.replay.evaluation import evaluate_log
     from hra.residency.replay.policies import policies
 
     chosen, demands = policies(options.policy, flight.demands, options.upload, options.look_ahead), flight.demands
     fewest, least = evaluate(Belady(), demands, options.pool), flight.least(options)
+    judge = ViewJudge(flight.scene, flight.cameras, options.flip)
     logs = ((policy.name, policy.run(demands, options.pool)) for policy in chosen)
     for name, log in [(_OURS, trace.log), *logs]:
-        progress(name)
-        views = flight.views(log, least, options.every)
+        progress(f"replay: {name}")
+        views = flight.views(log, least, judge, options.every)
         yield PolicyRow(evaluate_log(name, log, demands, options.pool), fewest, views)

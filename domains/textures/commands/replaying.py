@@ -78,8 +78,9 @@ class PolicyRow:
         if self.views is None:
             return dict.fromkeys(names)
         quality, views = self.views.quality, self.views
-        means = quality.mean_psnr, float(quality.flip.mean())
-        return dict(zip(names, (*means, quality.psnr, quality.flip, views.residual, views.over_least), strict=True))
+        flip = quality.flip if quality.flip.size else None
+        means = quality.mean_psnr, None if flip is None else float(flip.mean())
+        return dict(zip(names, (*means, quality.psnr, flip, views.residual, views.over_least), strict=True))
 
 
 def sizes(trace: Trace, pool: int) -> dict[str, Any]:
@@ -97,7 +98,8 @@ def show_rows(title: str, rows: Sequence[PolicyRow]) -> None:
     """One line per policy; the columns of views only where there are any."""
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("policy", no_wrap=True)
-    views = ("dB", "FLIP", "error / least") if any(row.views for row in rows) else ()
+    views = ("dB", "error / least") if any(row.views for row in rows) else ()
+    views += ("FLIP",) if any(row.views and row.views.quality.flip.size for row in rows) else ()
     for column in ("loads", "/ Belady", *_COUNTS[1:-1], "peak bytes", *views):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
@@ -110,7 +112,8 @@ def show_rows(title: str, rows: Sequence[PolicyRow]) -> None:
 def _views(views: PolicyViews | None) -> list[str]:
     if views is None:
         return []
-    return [f"{views.quality.mean_psnr:.1f}", f"{views.quality.flip.mean():.4f}", f"{views.over_least:.3f}"]
+    flip = [f"{views.quality.flip.mean():.4f}"] if views.quality.flip.size else []
+    return [f"{views.quality.mean_psnr:.1f}", f"{views.over_least:.3f}", *flip]
 
 
 def write_picture(path: Path, rows: Sequence[PolicyRow], pool: int) -> None:

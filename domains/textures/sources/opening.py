@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -14,11 +15,12 @@ from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.header import read_header
 from hra.domains.textures.sources.stored import MadeLevel, MadeLevels, StoredLevel
 from hra.domains.textures.sources.tile_cache import TileCache
-from hra.errors import MissingExtra
+from hra.errors import MissingExtra, RepairWarning
 from hra.files.images import MAX_PIXELS, load_image
 from hra.files.images.arrays import unit_range
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path
+from hra.kernels.pyramids.levels.reductions import colors, to_srgb
 
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
 MAX_TEXELS = DEFAULT.texels
@@ -33,6 +35,7 @@ class ImageSource:
     ----------
     mips : levels uint8 or float32 [H, W, C], C from 1 to 4, finest first, upright by the EXIF orientation.
     texels : the format of the file, or the nearest one that graphics interfaces have.
+    srgb : whether colours are encoded in sRGB, as far as one can tell.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class ImageSource:
 
     mips: tuple[MipLevel, ...]
     texels: TexelFormat
+    srgb: bool = True
 
 
 def open_image(
@@ -93,14 +97,42 @@ def open_image(
         if local_path(path).suffix.lower() in _ONLY_OPENIMAGEIO:
             raise
         texels = load_texels(path, max_texels)
-        return ImageSource(build_mips(texels, srgb is not False), RGBA8)
+        return ImageSource(build_mips(texels, srgb is not False), RGBA8, srgb is not False)
     header = read_header(path, max_texels)
     levels = [StoredLevel(cache, header, index) for index in range(len(header.stored))]
     shapes = level_shapes(*levels[0].shape[:2])
     stored = [level for level, _ in takewhile(_fits, zip(levels, shapes, strict=False))]
-    made = MadeLevels(stored[-1], header.srgb if srgb is None else srgb)
+    encoded = header.srgb if srgb is None else srgb
+    made = MadeLevels(stored[-1], encoded)
     rest = [MadeLevel(made, index, shape) for index, shape in enumerate(shapes[len(stored) :], start=1)]
-    return ImageSource((*stored, *rest), header.texels)
+    return ImageSource((*stored, *rest), header.texels, encoded)
+
+
+def shown_texels(path: str | os.PathLike[str]) -> tuple[np.ndarray, TexelFormat]:
+    """An image file as a screen shows it, and the format of its texels; errors as of `load_texels` and `open_image`.
+
+    What Pillow does not read comes by `open_image`. Light is cut off at 1 and encoded in sRGB.
+
+    Returns
+    -------
+    uint8 or float32 [H, W, C], C 1 or 3; sRGB.
+
+    Warns
+    -----
+    RepairWarning : alpha was left out, besides what `open_image` warns of.
+    """
+    if local_path(path).suffix.lower() not in _ONLY_OPENIMAGEIO:
+        return load_texels(path), RGBA8
+    source = open_image(path, max_texels=MAX_PIXELS)
+    texels = np.array(source.mips[0])
+    kept = colors(texels.shape[2])
+    if kept < texels.shape[2]:
+        warnings.warn(f"{path}: alpha was left out", RepairWarning, stacklevel=2)
+    texels = texels[..., :kept]
+    if not source.srgb:
+        light = texels / np.float32(255) if texels.dtype == np.uint8 else texels
+        texels = to_srgb(np.clip(light, 0, 1)).astype(np.float32)
+    return texels, source.texels
 
 
 def load_texels(path: str | os.PathLike[str], max_texels: int = MAX_PIXELS) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.textures.resident import ResidentTextures
-from hra.domains.textures.views.rendering import render
+from hra.domains.textures.views.raycast import Hits, cast_rays
+from hra.domains.textures.views.rendering import shade
 from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import ArrayError
 from hra.files.images import flip, psnr
@@ -24,7 +25,7 @@ class ViewQuality:
     ----------
     frames : int64 [F], which ones.
     psnr : float64 [F], dB, inf where nothing is missed.
-    flip : float64 [F], mean FLIP, 0 where nothing is missed.
+    flip : float64 [F], mean FLIP, 0 where nothing is missed; [0] where it was not measured.
 
     Examples
     --------
@@ -45,7 +46,41 @@ class ViewQuality:
         return float(np.minimum(self.psnr, 99.0).mean())
 
     def __repr__(self) -> str:
-        return f"{len(self.frames)} frames, PSNR >= {self.psnr.min():.1f} dB, FLIP <= {self.flip.max():.4f}"
+        flip = f", FLIP <= {self.flip.max():.4f}" if self.flip.size else ""
+        return f"{len(self.frames)} frames, PSNR >= {self.psnr.min():.1f} dB{flip}"
+
+
+class ViewJudge:
+    """Views of a flight beside those with everything resident; each is drawn and compared once for equal pages.
+
+    Parameters
+    ----------
+    cameras : of all frames.
+    flip : FLIP takes a second of a processor for a view of a million pixels.
+    """
+
+    def __init__(self, scene: PlaneScene, cameras: Sequence[Camera], flip: bool = True) -> None:
+        self._scene, self._cameras, self._flip = scene, cameras, flip
+        self._full: dict[int, tuple[Hits, np.ndarray]] = {}
+        self._scores: dict[tuple[int, bytes], tuple[float, float]] = {}
+
+    def quality(self, frames: Sequence[int], resident: Iterable[ResidentTextures]) -> ViewQuality:
+        """How the ``frames`` look with the pages of each."""
+        scores = [self._score(*pair) for pair in zip(frames, resident, strict=True)]
+        decibels, differences = np.array(scores, np.float64).reshape(-1, 2).T
+        return ViewQuality(np.array(frames), decibels, differences if self._flip else differences[:0])
+
+    def _score(self, frame: int, resident: ResidentTextures) -> tuple[float, float]:
+        key = frame, resident.active.tobytes()
+        if key not in self._scores:
+            if frame not in self._full:
+                hits, everything = cast_rays(self._scene, self._cameras[frame]), np.ones_like(resident.active)
+                full = ResidentTextures(self._scene.textures, everything)
+                self._full[frame] = hits, shade(self._scene, full, hits)
+            hits, reference = self._full[frame]
+            seen = shade(self._scene, resident, hits)
+            self._scores[key] = psnr(seen, reference), flip(seen, reference) if self._flip else 0.0
+        return self._scores[key]
 
 
 def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequence[Any], every: int = 10) -> ViewQuality:
@@ -76,12 +111,7 @@ def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequenc
         raise ArrayError(f"{len(cameras)} cameras, {len(resident)} frames, every {every}", where="view_quality")
     frames = range(0, len(cameras), every)
     pages = scene.textures.hierarchy.node_cost.size
-    full = ResidentTextures(scene.textures, np.ones(pages, np.bool_))
-    scores = []
-    for frame in frames:
-        active = np.zeros(pages, np.bool_)
-        active[resident[frame]] = True
-        seen = render(scene, ResidentTextures(scene.textures, active), cameras[frame])
-        reference = render(scene, full, cameras[frame])
-        scores.append((psnr(seen, reference), flip(seen, reference)))
-    return ViewQuality(np.array(frames), *np.array(scores, np.float64).reshape(-1, 2).T)
+    active = np.zeros((len(frames), pages), np.bool_)
+    for row, frame in zip(active, frames, strict=True):
+        row[resident[frame]] = True
+    return ViewJudge(scene, cameras).quality(frames, [ResidentTextures(scene.textures, row) for row in active])

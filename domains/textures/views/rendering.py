@@ -10,7 +10,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.textures.pages import MipLevel, StreamedTexture, texels_of_page
 from hra.domains.textures.resident import ResidentTextures
-from hra.domains.textures.views.raycast import cast_rays
+from hra.domains.textures.views.raycast import Hits, cast_rays
 from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import ImageError
 
@@ -68,7 +68,12 @@ def render(scene: PlaneScene, resident: ResidentTextures, camera: Camera) -> np.
     >>> picture.shape, picture[24, 32].tolist()
     ((48, 64, 3), [1.0, 1.0, 1.0])
     """
-    hits, channels = cast_rays(scene, camera), _channels(scene)
+    return shade(scene, resident, cast_rays(scene, camera))
+
+
+def shade(scene: PlaneScene, resident: ResidentTextures, hits: Hits) -> np.ndarray:
+    """The view as of `render`, of rays that were cast."""
+    channels = _channels(scene)
     image = np.zeros((*hits.plane.shape, channels), np.float32)
     for index, texture_index in enumerate(scene.texture_of):
         pixel = np.nonzero(hits.plane == index)

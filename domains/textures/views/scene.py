@@ -11,7 +11,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.domains.textures.pages import StreamedTexture
-from hra.domains.textures.sources.opening import load_texels
+from hra.domains.textures.sources.opening import shown_texels
 from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.tiles import TiledTexture
 from hra.errors import ArrayError
@@ -112,12 +112,13 @@ class PlaneScene(ShortRepr):
 
         Parameters
         ----------
-        image : a texture; texels uint8 or float32 [H, W, C]; or the path of a file that Pillow reads. From the latter
-            two a `TiledTexture` with its default tiles is made.
+        image : a texture; texels uint8 or float32 [H, W, C]; or the path of an image file, which is taken as a screen
+            shows it. From the latter two a `TiledTexture` with its default tiles is made.
         width : world units.
         """
         if isinstance(image, (str, os.PathLike)):
-            image = load_texels(image)
+            texels, kind = shown_texels(image)
+            image = TiledTexture.from_image(texels, texels=kind)
         texture = image if isinstance(image, StreamedTexture) else TiledTexture.from_image(image)
         return cls([TexturedPlane.ground(texture, width)])
 

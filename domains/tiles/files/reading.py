@@ -18,7 +18,7 @@ from hra.domains.tiles.files.implicit import implicit_tiles, part_of, well_forme
 from hra.domains.tiles.tileset import Tileset, Volumes
 from hra.errors import FileError, LimitExceeded
 from hra.files.json_text import parse_object
-from hra.files.local_files import read_regular
+from hra.files.local_files import local_path, read_regular
 
 _MOST_TILES = 2_000_000
 _MOST_NESTED = 32
@@ -103,7 +103,7 @@ def read_tileset(path: str | Path) -> Tileset:
     >>> tiles.read_tileset("tiles/tileset.json").names[0]
     'tile0000.glb'
     """
-    root = Path(os.path.abspath(path))
+    root = Path(os.path.abspath(local_path(path)))
     found = _Found(root.parent)
     found.add_file(root, -1, np.eye(4), 0)
     center, axes, radius = (np.array(column, np.float64) for column in zip(*found.volumes, strict=True))

@@ -27,7 +27,7 @@ from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.phrase import PhraseRelevance, chances, is_sure
 from hra.domains.tokens.text import reader
-from hra.errors import ArrayError
+from hra.errors import ArrayError, wrong_kind
 from hra.files.images.arrays import as_image
 from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
@@ -251,6 +251,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
             what was read for the last one.
         pinned : see `HierarchicalResourceAllocator.allocate`.
         """
+        if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[0], StreamedImage):
+            raise wrong_kind("context", context, tuple, "pass (StreamedImage.open(path), query)")
         image, query = context
         begun = () if previous is None else _refined(previous.hierarchy)
         return super().allocate((image, query, begun), budget, pinned=pinned)

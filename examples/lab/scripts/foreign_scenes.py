@@ -6,7 +6,7 @@ For every .glb and .gltf below FOLDER that Khronos' validator (npm package gltf-
 error in, levels are written to OUT, and OUT/record.json says what happened. A file fails where hra ends in anything but
 one of its own errors; where a level has an error, or a warning that its source had not; or where an extension, an
 attribute, a node, a name, a material, an animation, a skin, a camera or extras of the source are not in a level, and no
-warning names the mesh.
+warning names the mesh. What the record has is not made again, but validated.
 """
 
 from __future__ import annotations
@@ -112,15 +112,19 @@ def main() -> None:
     own = parser.parse_args()
     ratios = [float(part) for part in own.ratios.split(",")]
     paths = sorted(p for p in own.folder.rglob("*") if p.suffix in (".glb", ".gltf") and own.only in str(p))
-    sources = validated(paths)
-    records = {}
+    sources, kept = validated(paths), own.out / "record.json"
+    records = json.loads(kept.read_text()) if kept.exists() else {}
+    own.out.mkdir(parents=True, exist_ok=True)
     for path, issues in zip(paths, sources, strict=True):
         name = str(path.relative_to(own.folder))
+        if name in records:
+            continue
         if any(code.startswith("0") for code in issues):
             records[name] = {"invalid": issues}
             continue
         records[name] = tried(path, own.out / name.replace("/", "__"), ratios) | {"issues": issues}
         print(name, records[name].get("triangles") or records[name].get("refused") or "CRASHED", flush=True)
+        kept.write_text(json.dumps(records, indent=1))
     written = [(name, p) for name in records for p in sorted((own.out / name.replace("/", "__")).glob("lod*.glb"))]
     for (name, path), issues in zip(written, validated([path for _, path in written]), strict=True):
         before = records[name]["issues"]
@@ -130,8 +134,7 @@ def main() -> None:
     for record in records.values():
         lost = [one for one in record.get("lost", []) if one]
         record["failed"] = bool("crashed" in record or "new_issues" in record or lost)
-    own.out.mkdir(parents=True, exist_ok=True)
-    (own.out / "record.json").write_text(json.dumps(records, indent=1))
+    kept.write_text(json.dumps(records, indent=1))
     kinds = Counter(
         "failed" if r["failed"] else "invalid" if "invalid" in r else "refused" if "refused" in r else "fine"
         for r in records.values()

@@ -14,7 +14,9 @@ from __future__ import annotations
 import argparse
 import http.server
 import json
+import os
 import queue
+import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -80,7 +82,9 @@ def drawn(
         handler.jobs = jobs[len(answers) :]
         address = f"http://127.0.0.1:{server.server_address[1]}/"
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        browser = subprocess.Popen([_CHROMIUM, *_FLAGS, "--remote-debugging-port=0", address], **quiet)
+        # A group of its own: the program that is found may be a script, which would leave the browser behind.
+        command = [_CHROMIUM, *_FLAGS, "--remote-debugging-port=0", address]
+        browser = subprocess.Popen(command, **quiet, start_new_session=True)
         try:
             while (answer := waiting.get(timeout=wait)) is not None:
                 answers.append(answer)
@@ -89,7 +93,7 @@ def drawn(
             answers.append({"name": jobs[len(answers)]["name"], "error": "no answer", "levels": []})
             print(answers[-1], flush=True)
         finally:
-            browser.kill()
+            os.killpg(browser.pid, signal.SIGKILL)
             browser.wait()
     server.shutdown()
     return answers

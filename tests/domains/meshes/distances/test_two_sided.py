@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hra.domains import meshes
-from hra.domains.meshes.distances.two_sided import hausdorff_bound
+from hra.domains.meshes.distances.two_sided import _own, hausdorff_bound
 
 
 def soup(rng: np.random.Generator, count: int, scale: float) -> meshes.TriangleMesh:
@@ -34,6 +34,17 @@ def test_no_point_is_farther_and_one_is_nearly_so_far(seed: int, one: int, other
 def test_equal_surfaces_are_at_no_distance() -> None:
     mesh = soup(np.random.default_rng(0), 200, 0.1)
     assert hausdorff_bound(mesh, mesh) < 2.0**-18
+
+
+def test_triangles_of_both_surfaces_are_not_looked_at() -> None:
+    # Sheets that cross have points that are as near to one as to the other, where quartering would not end.
+    mesh = soup(np.random.default_rng(2), 2000, 1.0)
+    turned = meshes.TriangleMesh(mesh.positions, np.roll(mesh.triangles[::-1], 1, axis=1))
+    parts = _own(
+        np.concatenate([mesh.positions, turned.positions]), [mesh.triangles.ravel(), 6000 + turned.triangles.ravel()]
+    )
+    assert [part.size for part in parts] == [0, 0]
+    assert hausdorff_bound(mesh, turned) < 2.0**-16
 
 
 def test_what_is_missing_counts_from_either_side() -> None:

@@ -77,5 +77,5 @@ def test_bad_clouds_are_refused_with_what_where_and_fix():
         PointCloud([[0, 0, 0]], [[2, 0, 0]])
     with pytest.raises(ArrayError, match="opacities"):
         SplatCloud([[0, 0, 0]], [[1, 0, 0, 1, 0, 1]], [[0, 0, 0]], [1.5])
-    with pytest.raises(HraError, match="not a cloud"):
+    with pytest.raises(HraError, match="must be a PointCloud"):
         build([[0, 0, 0]])  # pyright: ignore[reportArgumentType]

@@ -80,7 +80,7 @@ def test_a_flight_judges_the_views_of_every_policy(run, tmp_path: Path, capsys: 
     noise = np.random.default_rng(0).integers(0, 256, (300, 400, 3), dtype=np.uint8)
     Image.fromarray(noise).save(tmp_path / "n.png")
     record, picture = tmp_path / "r.json", tmp_path / "p.png"
-    options = ("--frames", 5, "--every", 2, "--viewport", "320x180", "--json", record, "--picture", picture)
+    options = ("--frames", 5, "--every", 2, "--viewport", "320x180", "--json", record, "--picture", picture, "--flip")
     assert run("replay", tmp_path / "n.png", "--pool", "200KiB", *options) == 0
     small = json.loads(record.read_text())
     assert small["judged_frames"] == [0, 2, 4]
@@ -102,6 +102,28 @@ def test_a_flight_judges_the_views_of_every_policy(run, tmp_path: Path, capsys: 
         # Feedback looks at one pixel of 4 x 4: a page that only others show may be missing.
         assert policy["mean_psnr"] > 60 and policy["mean_flip"] < 1e-3 and policy["residual_over_least"] == 1
         assert policy["late"] == 0
+
+
+def test_a_flight_over_light_without_flip(run, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    oiio = pytest.importorskip("OpenImageIO")
+    light = np.random.default_rng(0).uniform(0, 2, (200, 300, 3)).astype(np.float32)
+    assert oiio.ImageBuf(light).write(str(tmp_path / "n.exr"), "half")
+    options = (
+        "--frames",
+        2,
+        "--every",
+        1,
+        "--viewport",
+        "96x54",
+        "--policy",
+        "lru,belady",
+        "--json",
+        tmp_path / "r.json",
+    )
+    assert run("replay", tmp_path / "n.exr", "--pool", "250KiB", *options) == 0
+    policies = json.loads((tmp_path / "r.json").read_text())["policies"]
+    assert all(0 < policy["mean_psnr"] < 99 and policy["mean_flip"] is policy["flip"] is None for policy in policies)
+    assert "FLIP" not in capsys.readouterr().out
 
 
 def test_a_flight_takes_another_traversal_and_metric(run, tmp_path: Path):

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, PlaneScene, TextureAllocator, replay, view_quality
+from hra.domains.textures import (
+    AnalyticFeedback,
+    PlaneScene,
+    ResidentTextures,
+    TextureAllocator,
+    replay,
+    view_quality,
+)
+from hra.domains.textures.views import quality, rendering
 from hra.errors import ArrayError
 
 
@@ -21,6 +29,18 @@ def test_full_residency_is_perfect_and_mip_tails_are_not(scene: PlaneScene, came
     coarse = view_quality(scene, cameras, [tails] * 4, every=3)
     assert (coarse.psnr < 40).all() and (coarse.flip > 0.02).all()
     assert repr(coarse).startswith("2 frames, PSNR >= ")
+
+
+def test_views_of_equal_pages_are_drawn_once(
+    scene: PlaneScene, camera_of: Callable[..., Camera], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, pages = [], scene.textures.hierarchy
+    monkeypatch.setattr(quality, "shade", lambda *arguments: drawn.append(0) or rendering.shade(*arguments))
+    judge = quality.ViewJudge(scene, [camera_of(seed) for seed in range(3)], flip=False)
+    tails = [ResidentTextures.drawable(scene.textures, np.zeros(pages.node_cost.size, np.bool_))] * 2
+    first, again = judge.quality([0, 2], tails), judge.quality([0, 2], tails)
+    assert first.psnr.tolist() == again.psnr.tolist() and not first.flip.size and "FLIP" not in repr(first)
+    assert len(drawn) == 4, "two views, each with all pages and with the tails"
 
 
 def test_a_larger_pool_shows_more_of_a_replay(scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hra.domains.textures import PlaneScene, TexturedPlane, TiledTexture
-from hra.errors import ArrayError
+from hra.errors import ArrayError, RepairWarning
 from hra.files.images import save_png
 
 
@@ -55,3 +55,14 @@ def test_a_ground_of_texels_of_a_texture_and_of_a_file(
         np.testing.assert_array_equal(scene.planes[0].texture.mips[0], texels)
         np.testing.assert_allclose(scene.planes[0].points(0, 0), [-4, 0, -3])
     assert PlaneScene.ground(texture).textures.textures == (texture,)
+
+
+def test_a_ground_of_light_is_what_a_screen_shows(tmp_path: Path) -> None:
+    oiio = pytest.importorskip("OpenImageIO")
+    light = np.array([0.0, 0.18, 1.0, 7.5], np.float32)[None, :, None] * np.ones((4, 1, 4), np.float32)
+    assert oiio.ImageBuf(light).write(str(tmp_path / "a.exr"), "half")
+    with pytest.warns(RepairWarning, match="alpha"):
+        texture = PlaneScene.ground(tmp_path / "a.exr").planes[0].texture
+    np.testing.assert_allclose(texture.mips[0][0, :, 2], [0, 0.4614, 1, 1], atol=1e-3)
+    assert texture.mips[0].shape == (4, 4, 3)
+    assert texture.pages.bytes.sum() == 8 * (16 + 4 + 1), "half floats of four channels"

@@ -1,0 +1,57 @@
+"""What is no resource, context or file at all is refused by name, wherever something is built or allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hra
+from hra.domains import meshes, points, textures, tiles, tokens
+from hra.errors import HraError
+
+CAMERA = hra.Camera.perspective((0, 2, 3), (0, 0, 0))
+GROUND = textures.PlaneScene.ground(np.zeros((8, 8, 3), np.uint8))
+# One of every type that a caller may have at hand.
+WRONG = (None, True, 7, b"x", [], [1, 2], (), {}, range(3), object(), int, np, np.zeros((0, 3)), np.array(["a"]))
+BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
+    "meshes.build": lambda wrong, _: meshes.build(wrong),
+    "meshes.build_discrete": lambda wrong, _: meshes.build_discrete(wrong),
+    "meshes.build_folder": meshes.build_folder,
+    "meshes.build_out_of_core": lambda wrong, out: meshes.build_out_of_core(wrong, out, memory=2**30),
+    "meshes.build_tiles": lambda wrong, _: meshes.build_tiles(wrong),
+    "meshes.lod_chain": lambda wrong, _: meshes.lod_chain(wrong, [1.0]),
+    "meshes.scene_lod": lambda wrong, _: meshes.scene_lod(wrong, [1.0]),
+    "meshes.MeshAllocator": lambda wrong, _: meshes.MeshAllocator(wrong),
+    "meshes.PageAllocator": lambda wrong, _: meshes.PageAllocator(wrong),
+    "meshes.Scene": lambda wrong, _: meshes.Scene(wrong),
+    "points.build": lambda wrong, _: points.build(wrong),
+    "points.build_out_of_core": lambda wrong, out: points.build_out_of_core(wrong, out, memory=2**30),
+    "points.load_points": lambda wrong, _: points.load_points(wrong),
+    "points.PointAllocator": lambda wrong, _: points.PointAllocator(wrong),
+    "textures.TextureAllocator": lambda wrong, _: textures.TextureAllocator(wrong),
+    "textures.allocate": lambda wrong, _: textures.TextureAllocator(GROUND.textures).allocate(wrong, 10),
+    "textures.plan": lambda wrong, _: textures.plan(wrong, CAMERA, 10),
+    "tiles.read_tileset": lambda wrong, _: tiles.read_tileset(wrong),
+    "tokens.allocate_folder": lambda wrong, out: tokens.allocate_folder(wrong, out, tokens.TokenAllocation()),
+    "tokens.allocate": lambda wrong, _: tokens.PyramidSampling().allocate(wrong, 10),
+    "tokens.allocate streamed": lambda wrong, _: tokens.StreamedPyramid().allocate(wrong, 10),
+}
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_it_is_refused(name: str, tmp_path: Path) -> None:
+    for wrong in WRONG:
+        with pytest.raises(HraError) as refused:
+            BUILDERS[name](wrong, tmp_path / "out")
+        assert refused.value.what and refused.value.where and refused.value.fix, wrong
+
+
+@pytest.mark.parametrize("build", [meshes.build, points.build], ids=["meshes", "points"])
+def test_arrays_in_place_of_one_object(build: Callable[..., Any]) -> None:
+    with pytest.raises(HraError, match="got a tuple") as refused:
+        build(np.zeros((3, 3)), np.zeros((3, 3)))
+    assert "positions" in str(refused.value.fix)
