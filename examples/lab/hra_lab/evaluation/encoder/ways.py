@@ -52,12 +52,14 @@ class Encoded:
     ----------
     lengths : of the sequence in every layer of every group that was encoded by itself, class tokens included.
     embedded : patches that were projected.
+    told : after the last norm, of every cell [256, d], where that is not read at the places of tokens.
     """
 
     hidden: Tensor
     reading: Reading
     lengths: tuple[int, ...]
     embedded: int
+    told: Tensor | None = None
 
 
 Way = Callable[[VisionTransformer, np.ndarray], Encoded]
