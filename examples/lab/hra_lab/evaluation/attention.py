@@ -46,6 +46,7 @@ def run(sizes: AttentionSizes, progress: Callable[[str], None]) -> dict[str, Any
 
     kinds: dict[str, tuple[Any, Callable[[int], int]]] = {
         "windows of 32": (WindowedAttention(32), lambda count: count * (32 + -(-count // 32))),
+        "16 fine and means of 4": (WindowedAttention(16, pooled=4), lambda count: count * (16 + -(-count // 4))),
         "rank 32": (LowRankAttention(32), lambda count: count * 32),
         "rank 128": (LowRankAttention(128), lambda count: count * 128),
         "128 random features": (RandomFeatureAttention(128), lambda count: 2 * count * 128),
@@ -116,7 +117,7 @@ def _heads(count: int, order: str, sharpness: float) -> list[Any]:
     values = chosen.values.astype(np.float32)
     values = (values - values.mean(0)) / values.std()
     if order == "places":
-        values = values[np.argsort(_z_order(chosen.boxes), kind="stable")]
+        values = values[np.argsort(z_order(chosen.boxes, 16), kind="stable")]
     generator = torch.Generator().manual_seed(_SEED)
     wide = values.shape[1]
     projections = torch.randn(3, _HEADS, wide, _WIDTH, generator=generator) / wide**0.5
@@ -124,7 +125,7 @@ def _heads(count: int, order: str, sharpness: float) -> list[Any]:
     return [sharpness * query, key, value]
 
 
-def _z_order(boxes: np.ndarray) -> np.ndarray:
-    """Place of each box's first corner along a Z curve of cells of 16 pixels, int64 [N]."""
-    x, y = (boxes[:, axis].astype(np.int64) // 16 for axis in (0, 1))
+def z_order(boxes: np.ndarray, cell: int = 1) -> np.ndarray:
+    """Place of the first corner of each of ``boxes`` [N, 4] along a Z curve of cells of so many pixels, int64 [N]."""
+    x, y = (boxes[:, axis].astype(np.int64) // cell for axis in (0, 1))
     return sum((((x >> bit) & 1) << (2 * bit)) | (((y >> bit) & 1) << (2 * bit + 1)) for bit in range(16))  # pyright: ignore

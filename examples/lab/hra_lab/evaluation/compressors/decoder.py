@@ -33,9 +33,7 @@ class Decoder:
         return cls(cell, np.zeros((width + 1, cell[0] * cell[1] * width)))
 
     @classmethod
-    def fitted(
-        cls, tokens: list[np.ndarray], features: list[np.ndarray], cell: Cell, price: float = _PRICE
-    ) -> Decoder:
+    def fitted(cls, tokens: list[np.ndarray], features: list[np.ndarray], cell: Cell, price: float = _PRICE) -> Decoder:
         """Ridge regression over tokens [r, c, D] and features [rows, columns, D] of pictures, each as important."""
         repeated = cls.repeating(features[0].shape[2], cell)
         weights = [1 / np.sqrt(spread(each) * each.size) for each in features]

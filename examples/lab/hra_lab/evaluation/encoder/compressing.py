@@ -21,7 +21,12 @@ from hra_lab.evaluation.encoder.ways import TOKENS, Encoded, Row
 SIDE = CELLS // 2
 _MEANS, _LEARNED, _TRAINED = "means of 2 x 2", "trained compressor", 400
 _DECODED = ", decoded"
-SAID = ((_LEARNED, _MEANS), (_LEARNED + _DECODED, _MEANS + _DECODED))
+_BOTH = "both: 32 of {}, decoded, 32 single"
+SAID = (
+    (_LEARNED, _MEANS),
+    (_LEARNED + _DECODED, _MEANS + _DECODED),
+    (_BOTH.format(_LEARNED), _BOTH.format(_MEANS)),
+)
 """What was trained, and what it is told beside."""
 # All three were chosen on a part of the development half.
 _RATE, _DECAY, _PRICE = 3e-4, 0.1, 1.0
@@ -58,7 +63,7 @@ def rows(
         yield _row(name + _DECODED, _decoded(compress, features, 2))
     for name, compress in kinds:
         half = _decoded(compress, features, 4)
-        yield _row(f"both: 32 of {name}{_DECODED}, 32 single", lambda every, by=half: _with_singles(by(every), every))
+        yield _row(_BOTH.format(name), lambda every, by=half: _with_singles(by(every), every))
 
 
 def trained(features: Sequence[np.ndarray], steps: int) -> Resampler:

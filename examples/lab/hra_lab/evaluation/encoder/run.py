@@ -89,7 +89,7 @@ def _row(
         for name, value in zip(MEASURES, values, strict=True):
             scores[half][name].append(value)
         layers = max(layers, sum(made.lengths))
-        operations = max(operations, vit.flops(made.lengths, made.embedded))
+        operations = max(operations, vit.flops(made.lengths, made.embedded) - made.saved)
         kept = max(kept, len(made.hidden))
     return {"group": row.group, "way": row.name, "tokens": kept, "token_layers": layers,
             "gflops": operations / 1e9, **scores}  # fmt: skip
