@@ -30,8 +30,8 @@ from hra_lab.evidence.weights import load_weights
 WEIGHTS = Path(__file__).parent / "allocator.safetensors"
 BUDGET = 10
 _HIDDEN, _CELLS, _LEVELS = 24, SIDE // PATCH, 4
-_BATCH, _RATE, _JOINT_RATE, _TEMPERATURE = 12, 5e-3, 2e-4, 0.1
-_LEAST = 1e-3
+_BATCH, _RATE, _JOINT_RATE, _TEMPERATURE = 12, 5e-3, 2e-4, 1.0
+_LEAST, _REACH = 1e-3, 3.0
 
 
 class Glance(nn.Module):
@@ -42,14 +42,19 @@ class Glance(nn.Module):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.word = nn.Embedding(LENGTH * len(WORDS), _HIDDEN)
-            self.see, self.mix = nn.Conv2d(6, _HIDDEN, 1), nn.Conv2d(_HIDDEN, _HIDDEN, 3, padding=1)
+            self.see, self.mix = (
+                nn.Conv2d(6, _HIDDEN, 1),
+                nn.Conv2d(_HIDDEN, _HIDDEN, 3, padding=1, padding_mode="replicate"),
+            )
             self.tell = nn.Conv2d(_HIDDEN, 1, 1)
+        # Uniform at the start, and never so sure that no gradient is left.
+        nn.init.zeros_(self.tell.weight)
 
     def forward(self, cells: Tensor, words: Tensor) -> Tensor:
         """Logarithms of relevance [B, 256] for cells [B, 6, 16, 16] and words [B, 3]."""
         asked = self.word(words + len(WORDS) * torch.arange(LENGTH)).sum(-2)
         seen = gelu(self.see(cells) + asked[..., None, None])
-        return self.tell(gelu(self.mix(seen))).flatten(1)
+        return _REACH * torch.tanh(self.tell(gelu(self.mix(seen))).flatten(1) / _REACH)
 
 
 def cells_of(image: np.ndarray) -> np.ndarray:
@@ -128,7 +133,7 @@ class Material:
 
 
 class Tree:
-    """What all pyramids of canvases share: boxes of their patches, splits, and which of these makes a patch be there."""
+    """What all pyramids of canvases share: boxes of their patches, splits, and which of these make a patch be there."""
 
     def __init__(self) -> None:
         pyramid = tokens.PatchPyramid.build(np.zeros((SIDE, SIDE, 3), np.float32), patch=PATCH, levels=_LEVELS)
