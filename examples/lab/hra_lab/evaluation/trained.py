@@ -1,4 +1,4 @@
-"""What training brings on canvases that nothing was trained on: an allocator, a rate, and cheaper attention of a reader.
+"""What training brings on canvases that nothing was trained on: an allocator and a rate; cheaper attention of a reader.
 
 Templates of canvases are in `hra_lab.evidence.canvas.TEMPLATES`; allocator and rate never see the last of them.
 """
@@ -29,6 +29,7 @@ from hra_lab.evidence.weights import load_reader
 from hra_lab.templates import template
 
 *_SEEN, HELD_OUT = TEMPLATES
+JUDGED = (_SEEN[0], HELD_OUT)
 _FIRST = 10_000  # canvas of the split "train": those before are the reader's
 _PRICES = (0.3, 1.0)
 _CUES, _DOWN = "cues, nothing learned", "down-sampling"
@@ -44,7 +45,7 @@ class TrainedSizes:
     steps: int
 
 
-FULL = TrainedSizes(100, 200, 240)
+FULL = TrainedSizes(40, 100, 60)
 # Shows that everything runs.
 SMALL = TrainedSizes(4, 4, 3)
 
@@ -58,7 +59,7 @@ def taught(sizes: TrainedSizes, progress: Callable[[str], None]) -> tuple[dict[s
     """The record of `run`, and the networks of the lessons."""
     reader = load_reader(WEIGHTS)
     given = {name: list(canvases("train", sizes.taught, start=_FIRST, template=name)) for name in _SEEN}
-    tests = {name: list(canvases("test", sizes.judged, template=name)) for name in (*_SEEN, HELD_OUT)}
+    tests = {name: list(canvases("test", sizes.judged, template=name)) for name in JUDGED}
     rows = [*_attending(reader, tests[_SEEN[0]], progress), *_rates(reader, given, tests, progress)]
     allocating, networks = _allocating(reader, given, tests, sizes.steps, progress)
     return {"rows": rows + allocating, "taught": sizes.taught, "judged": sizes.judged, "steps": sizes.steps}, networks
@@ -109,7 +110,7 @@ def _rates(
     progress("steps of the rates")
     steps = rates.Steps.together([rates.Steps.of(reader, made, "cues") for made in given.values()])
     rows = []
-    for where in (_SEEN[0], HELD_OUT):
+    for where in JUDGED:
         test = rates.Steps.of(reader, tests[where], "cues")
         for count in rates.LADDER:
             rows.append(_rated("as many in each step", where, rates.fixed(test, count), count))
@@ -187,7 +188,7 @@ def allocator_table(record: dict[str, Any]) -> str:
         "| canvases | relevance | target right, % | more than by cues | more than down-sampling | other things, % |",
         "| --- | --- | ---: | ---: | ---: | ---: |",
     ]
-    for where in TEMPLATES:
+    for where in JUDGED:
         mine = {row["name"]: row for row in rows if row["template"] == where}
         for name, row in mine.items():
             other = np.mean([row["secondary"], row["periphery"]])

@@ -30,7 +30,7 @@ from hra_lab.evidence.weights import load_weights
 WEIGHTS = Path(__file__).parent / "allocator.safetensors"
 BUDGET = 10
 _HIDDEN, _CELLS, _LEVELS = 24, SIDE // PATCH, 4
-_BATCH, _RATE, _JOINT_RATE, _TEMPERATURE = 12, 5e-3, 2e-4, 1.0
+_BATCH, _RATE, _JOINT_RATE, _TEMPERATURE = 12, 2e-2, 2e-4, 1.0
 _LEAST, _REACH = 1e-3, 3.0
 
 
@@ -42,19 +42,16 @@ class Glance(nn.Module):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.word = nn.Embedding(LENGTH * len(WORDS), _HIDDEN)
-            self.see, self.mix = (
-                nn.Conv2d(6, _HIDDEN, 1),
-                nn.Conv2d(_HIDDEN, _HIDDEN, 3, padding=1, padding_mode="replicate"),
-            )
-            self.tell = nn.Conv2d(_HIDDEN, 1, 1)
-        # Uniform at the start, and never so sure that no gradient is left.
-        nn.init.zeros_(self.tell.weight)
+            self.see = nn.Conv2d(6, _HIDDEN, 1)
+            self.tell = nn.Conv2d(_HIDDEN, _HIDDEN, 3, padding=1, padding_mode="replicate")
 
     def forward(self, cells: Tensor, words: Tensor) -> Tensor:
         """Logarithms of relevance [B, 256] for cells [B, 6, 16, 16] and words [B, 3]."""
         asked = self.word(words + len(WORDS) * torch.arange(LENGTH)).sum(-2)
-        seen = gelu(self.see(cells) + asked[..., None, None])
-        return _REACH * torch.tanh(self.tell(gelu(self.mix(seen))).flatten(1) / _REACH)
+        told = self.tell(gelu(self.see(2 * cells - 1)))
+        alike = torch.einsum("bhyx,bh->byx", told, asked).flatten(1) / _HIDDEN
+        # Never so sure that no gradient is left.
+        return _REACH * torch.tanh(alike / _REACH)
 
 
 def cells_of(image: np.ndarray) -> np.ndarray:

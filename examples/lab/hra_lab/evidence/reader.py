@@ -88,7 +88,7 @@ class Reader(nn.Module):
         return self.answer(self.norm(x[:, seen.shape[1] :]))
 
     def paid(self, seen: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
-        """What questions attend to tokens in the first layer, mean of the heads, [B, Q, K]; the rest is to themselves."""
+        """What questions attend to tokens in the first layer, mean of the heads, [B, Q, K]; themselves get the rest."""
         x, mask, turn = self._entering(seen, boxes, words)
         q, k, _ = self.blocks[0].heads_of(x, turn)
         count = seen.shape[1]

@@ -169,6 +169,6 @@ def page(record: Mapping[str, Any]) -> str:
     )
     full = record["full"]
     return _PAGE.substitute(
-        table=table(record), verdict=verdict(record), compression=compression(record), agreement=agreement, steps=record["steps"],
-        layers=f"{full['token_layers']:,}", gflops=f"{full['gflops']:.2f}", **record["counts"],
+        table=table(record), verdict=verdict(record), compression=compression(record), agreement=agreement,
+        steps=record["steps"], layers=f"{full['token_layers']:,}", gflops=f"{full['gflops']:.2f}", **record["counts"],
     ).rstrip() + "\n"  # fmt: skip
