@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -90,7 +91,7 @@ class Reader(nn.Module):
     def paid(self, seen: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
         """What questions attend to tokens in the first layer, mean of the heads, [B, Q, K]; themselves get the rest."""
         x, mask, turn = self._entering(seen, boxes, words)
-        q, k, _ = self.blocks[0].heads_of(x, turn)
+        q, k, _ = cast("_Block", self.blocks[0]).heads_of(x, turn)
         count = seen.shape[1]
         scores = q[:, :, count:] @ k.mT * q.shape[-1] ** -0.5
         return scores.masked_fill(~mask[count:], -torch.inf).softmax(-1).mean(1)[..., :count]

@@ -74,7 +74,7 @@ def trained(features: Sequence[np.ndarray], steps: int) -> Resampler:
     weights = torch.from_numpy(spread())
     with torch.enable_grad():
         for _ in range(steps):
-            every = torch.from_numpy(features[draw.integers(len(features))])
+            every = torch.from_numpy(features[int(draw.integers(len(features)))])
             made = weights @ network(every, (SIDE, SIDE)).flatten(0, 1)
             loss = (made - every.flatten(0, 1)).square().mean()
             optimizer.zero_grad()
