@@ -131,19 +131,20 @@ def _logarithms(part: Tensor, directions: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class WindowedAttention:
-    """Every token attends to those of its window of consecutive tokens, and to one mean token for each window.
+    """Every token attends to those of its window of consecutive tokens, and to means of the tokens of all others.
 
     Local windows with global tokens (J. Ainslie et al., "ETC: Encoding long and structured inputs in transformers",
-    2020). Takes O(N (window + N / window)) in place of O(N**2). A mean token counts as the tokens that it stands for;
+    2020). Takes O(N (window + N / pooled)) in place of O(N**2). A mean token counts as the tokens that it stands for;
     one window for all is full attention.
 
     Parameters
     ----------
     window : consecutive tokens, at least 1: order tokens so that neighbours lie near, level by level or by place.
+    pooled : consecutive tokens to a mean, a divisor of the window; by default all of it.
 
     Raises
     ------
-    ArrayError : a window below 1.
+    ArrayError : a window below 1, or that ``pooled`` does not divide.
 
     Examples
     --------
@@ -155,10 +156,14 @@ class WindowedAttention:
     """
 
     window: int = 32
+    pooled: int | None = None
 
     def __post_init__(self) -> None:
         if self.window < 1:
             raise ArrayError(f"a window of {self.window}", where="window", fix="use 1 or more")
+        if self.pooled is not None and (self.pooled < 1 or self.window % self.pooled):
+            what = f"means of {self.pooled} tokens in windows of {self.window}"
+            raise ArrayError(what, where="pooled", fix="use a divisor of the window")
 
     def __call__(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """The mixed values [..., N, D] for query, key and value [..., N, D].
@@ -172,13 +177,18 @@ class WindowedAttention:
         queries, keys, values = (self._windows(part) for part in (query, key, value))
         windows, wide = keys.shape[-3:-1]
         there = self._windows(query.new_ones(count, 1))[..., 0]
-        held = there.sum(-1)
-        means = [part.sum(-2) / held[:, None] for part in (keys, values)]
+        parts = wide // self.pooled if self.pooled is not None and wide == self.window else 1
+        held = there.reshape(windows * parts, -1).sum(-1)
+        # What fills up the last window may be a mean of no token.
+        means = [
+            part.reshape(*part.shape[:-3], windows * parts, -1, part.shape[-1]).sum(-2) / held.clamp_min(1)[:, None]
+            for part in (keys, values)
+        ]
         near, far = _spread(keys, means[0]), _spread(values, means[1])
-        # A mean stands for the tokens of its window but for one's own, whose tokens are there themselves.
-        own = torch.eye(windows, dtype=torch.bool, device=query.device)
-        pooled = held.log().expand(windows, windows).masked_fill(own, -torch.inf)
-        bias = torch.cat([there.log(), pooled], dim=-1)[:, None].expand(windows, wide, wide + windows)
+        # A mean stands for its tokens but for those of one's own window, which are there themselves.
+        own = torch.eye(windows, dtype=torch.bool, device=query.device).repeat_interleave(parts, dim=1)
+        pooled = held.log().expand(windows, windows * parts).masked_fill(own, -torch.inf)
+        bias = torch.cat([there.log(), pooled], dim=-1)[:, None].expand(windows, wide, wide + windows * parts)
         mixed = functional.scaled_dot_product_attention(queries, near, far, attn_mask=bias.to(query.dtype))
         return mixed.flatten(-3, -2)[..., :count, :]
 
@@ -190,5 +200,5 @@ class WindowedAttention:
 
 def _spread(windows: Tensor, means: Tensor) -> Tensor:
     """Tokens of each window with all means behind them."""
-    everywhere = means[..., None, :, :].expand(*means.shape[:-1], *means.shape[-2:])
+    everywhere = means[..., None, :, :].expand(*windows.shape[:-2], *means.shape[-2:])
     return torch.cat([windows, everywhere], dim=-2)

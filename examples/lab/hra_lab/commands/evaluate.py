@@ -39,6 +39,7 @@ class SuiteName(StrEnum):
     settings = "settings"
     splits = "splits"
     tokens = "tokens"
+    trained = "trained"
 
 
 def run_suite(
@@ -268,6 +269,14 @@ def _splits(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, An
     return record, lambda: page(record)
 
 
+def _trained(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
+    """What a trained allocator, rate and cheaper attention bring."""
+    from hra_lab.evaluation.trained import FULL, SMALL, page, run
+
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    return record, lambda: page(record)
+
+
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -410,6 +419,13 @@ def _show_splits(record: dict[str, Any]) -> None:
     typer.echo(table(record))
 
 
+def _show_trained(record: dict[str, Any]) -> None:
+    """A table for each part."""
+    from hra_lab.evaluation.trained import table
+
+    typer.echo(table(record))
+
+
 _SUITES = {
     SuiteName.attention: (_attention, _show_attention),
     SuiteName.codebooks: (_codebooks, _show_codebooks),
@@ -427,6 +443,7 @@ _SUITES = {
     SuiteName.settings: (_settings, _show_settings),
     SuiteName.splits: (_splits, _show_splits),
     SuiteName.tokens: (_tokens, _show_tokens),
+    SuiteName.trained: (_trained, _show_trained),
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))
 _ASKING = frozenset((SuiteName.questions, SuiteName.reading, SuiteName.seeing, SuiteName.pixels, SuiteName.tokens))

@@ -33,7 +33,8 @@ def verdict(
     seed: Annotated[int, typer.Option(min=0, help="Which questions a limit draws.")] = 0,
     split: Annotated[str, typer.Option(help="Of published sets: val or train.")] = "val",
     relevance: Annotated[
-        str, typer.Option(help="What methods know of the question: phrase, cues, uniform ..., or oracle.")
+        str,
+        typer.Option(help="What methods know of the question: phrase, cues, uniform ..., module:function or oracle."),
     ] = "phrase",
     weights: Annotated[
         str | None, typer.Option(help="The model's folder, to send a server embeddings in place of pictures.")

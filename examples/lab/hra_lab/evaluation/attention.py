@@ -116,7 +116,7 @@ def _heads(count: int, order: str, sharpness: float) -> list[Any]:
     values = chosen.values.astype(np.float32)
     values = (values - values.mean(0)) / values.std()
     if order == "places":
-        values = values[np.argsort(_z_order(chosen.boxes), kind="stable")]
+        values = values[np.argsort(z_order(chosen.boxes, 16), kind="stable")]
     generator = torch.Generator().manual_seed(_SEED)
     wide = values.shape[1]
     projections = torch.randn(3, _HEADS, wide, _WIDTH, generator=generator) / wide**0.5
@@ -124,7 +124,7 @@ def _heads(count: int, order: str, sharpness: float) -> list[Any]:
     return [sharpness * query, key, value]
 
 
-def _z_order(boxes: np.ndarray) -> np.ndarray:
-    """Place of each box's first corner along a Z curve of cells of 16 pixels, int64 [N]."""
-    x, y = (boxes[:, axis].astype(np.int64) // 16 for axis in (0, 1))
+def z_order(boxes: np.ndarray, cell: int = 1) -> np.ndarray:
+    """Place of the first corner of each of ``boxes`` [N, 4] along a Z curve of cells of so many pixels, int64 [N]."""
+    x, y = (boxes[:, axis].astype(np.int64) // cell for axis in (0, 1))
     return sum((((x >> bit) & 1) << (2 * bit)) | (((y >> bit) & 1) << (2 * bit + 1)) for bit in range(16))  # pyright: ignore

@@ -80,6 +80,16 @@ def _reader() -> Any:
     return load_reader(WEIGHTS)
 
 
+def words_of(question: str) -> np.ndarray:
+    """Numbers of the words of a question, int64 [3].
+
+    Raises
+    ------
+    HraError : it has other words.
+    """
+    return _read(question)[0]
+
+
 def _read(question: str) -> tuple[np.ndarray, range]:
     """Numbers of words, int64 [3], and the answers that can be meant."""
     said = question.lower().strip(" ?").split()

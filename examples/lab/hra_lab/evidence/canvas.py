@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -26,6 +27,33 @@ _PAPER, _INK = 0.5, 0.05
 # Periphery is at least so far from the target, centre to centre; what is nearer is secondary.
 _FAR = 100
 _TRIES = 60
+
+
+@dataclass(frozen=True)
+class Template:
+    """Where plates lie, and what is behind them.
+
+    Attributes
+    ----------
+    across, down : pixels from the left and the top within which a plate's first corner lies.
+    noise : of the ground, in that of the first template. stripes : how much darker slanting stripes of it are.
+    """
+
+    across: tuple[int, int] = (0, SIDE)
+    down: tuple[int, int] = (0, SIDE)
+    noise: float = 1.0
+    stripes: float = 0.0
+
+
+TEMPLATES: Mapping[str, Template] = MappingProxyType(
+    {
+        "scattered": Template(),
+        "column": Template(across=(8, 40), noise=0.2),
+        "busy": Template(noise=2.5),
+        "shelf": Template(down=(170, 200), stripes=0.15),
+    }
+)
+"""By name. Readers are trained on the first alone; allocators on the first three, and the last is held out."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +85,9 @@ class Canvas:
     questions: tuple[Question, ...]
 
 
-def canvases(split: Split, count: int, seed: int = 0, *, start: int = 0) -> Iterator[Canvas]:
+def canvases(
+    split: Split, count: int, seed: int = 0, *, start: int = 0, template: str = "scattered"
+) -> Iterator[Canvas]:
     """``count`` canvases of a split from number ``start`` on, each with a random state of its own.
 
     Raises
@@ -66,19 +96,19 @@ def canvases(split: Split, count: int, seed: int = 0, *, start: int = 0) -> Iter
     """
     for number in range(start, start + count):
         random = np.random.default_rng((seed, SPLITS.index(split), number))
-        while (canvas := _canvas(random)) is None:
+        while (canvas := _canvas(random, TEMPLATES[template])) is None:
             pass
         yield canvas
 
 
-def _canvas(random: np.random.Generator) -> Canvas | None:
+def _canvas(random: np.random.Generator, template: Template) -> Canvas | None:
     """One canvas, or None where four questions cannot be asked."""
     colour = str(random.choice(COLOURS))
-    image, taken = _ground(colour, random), np.zeros((SIDE, SIDE), bool)
+    image, taken = _ground(colour, random, template), np.zeros((SIDE, SIDE), bool)
     # No colour twice, so that it names one thing; large things first: they find no place later.
     plan = [size for size, few in enumerate(_COUNTS) for _ in range(random.integers(*few))]
     plates = random.permutation(COLOURS)
-    put = (_put(image, taken, str(plate), size, random) for plate, size in zip(plates, plan, strict=False))
+    put = (_put(image, taken, str(plate), size, random, template) for plate, size in zip(plates, plan, strict=False))
     things = [thing for thing in put if thing is not None]
     questions = _questions(things, colour, random)
     if questions is None:
@@ -86,21 +116,25 @@ def _canvas(random: np.random.Generator) -> Canvas | None:
     return Canvas(np.round(255 * image.clip(0, 1)).astype(np.uint8), tuple(things), colour, questions)
 
 
-def _ground(colour: str, random: np.random.Generator) -> np.ndarray:
+def _ground(colour: str, random: np.random.Generator, template: Template) -> np.ndarray:
     """Noise of several scales around a pale colour, float32 [256, 256, 3]."""
     pale = _PAPER + 0.25 * (np.array(_RGB[colour], np.float32) - _PAPER) + random.uniform(-0.06, 0.06)
     noise = np.zeros((SIDE, SIDE), np.float32)
     for cells, strength in ((8, 0.08), (32, 0.04), (128, 0.03)):
-        grains = random.standard_normal((cells, cells), np.float32) * strength
+        grains = random.standard_normal((cells, cells), np.float32) * strength * template.noise
         noise += grains.repeat(SIDE // cells, 0).repeat(SIDE // cells, 1)
+    y, x = np.mgrid[0:SIDE, 0:SIDE]
+    noise -= np.float32(template.stripes) * ((x + y) % 48 < 24)
     return (pale + noise[..., None]).astype(np.float32)
 
 
-def _put(image: np.ndarray, taken: np.ndarray, colour: str, size: int, random: np.random.Generator) -> Thing | None:
+def _put(
+    image: np.ndarray, taken: np.ndarray, colour: str, size: int, random: np.random.Generator, template: Template
+) -> Thing | None:
     """Draw a thing where nothing is yet; None where no place was found."""
     side = int(random.integers(*SIZES[size]))
     for _ in range(_TRIES):
-        x, y = random.integers(0, SIDE - side, 2).tolist()
+        x, y = (int(random.integers(low, min(high, SIDE - side))) for low, high in (template.across, template.down))
         if not taken[y : y + side, x : x + side].any():
             break
     else:

@@ -39,12 +39,13 @@ class Cell:
     ----------
     method : name of one of `METHODS`.
     budget : tokens.
-    relevance : "uniform", "cues", "oracle", or a number as "0.9", the area under the ROC curve of a noisy oracle.
+    relevance : "uniform", "cues", "oracle", a number as "0.9", the area under the ROC curve of a noisy oracle, or what
+        scores patches itself.
     """
 
     method: str
     budget: int
-    relevance: str = "uniform"
+    relevance: str | Relevance = "uniform"
 
     @property
     def name(self) -> str:
@@ -62,6 +63,8 @@ class Cell:
         return np.round(255 * chosen.values.clip(0, 1)).astype(np.uint8), chosen.boxes.astype(np.int16)
 
     def _relevance(self, question: Question, seed: int) -> Relevance:
+        if not isinstance(self.relevance, str):
+            return self.relevance
         if self.relevance == "cues":
             return tokens.CueRelevance()
         if self.relevance == "uniform" or question.box is None:

@@ -6,7 +6,9 @@ front; so one pass serves several questions. Tokens have no number: their order 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +19,8 @@ from hra_lab.evidence.questions import ANSWERS, LENGTH, WORDS
 from hra_lab.evidence.stem import Stem
 
 _OCTAVES = 5
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Query, key and value [..., N, D] -> the mixed values."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +67,39 @@ class Reader(nn.Module):
 
     def forward(self, pixels: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
         """Scores of `ANSWERS`."""
-        count, asked = pixels.shape[1], words.shape[1]
-        image = self.stem(pixels) + self.place(fourier(boxes))
-        x = torch.cat([image, self.word(words + len(WORDS) * torch.arange(LENGTH, device=words.device)).sum(-2)], dim=1)
-        mask = _mask(count, asked, x.device)
-        turn = _turn(boxes, asked, self.size.width // self.size.heads)
+        return self.answers(self.seen(pixels, boxes), boxes, words)
+
+    def seen(self, pixels: Tensor, boxes: Tensor) -> Tensor:
+        """What tokens are to the first layer, [B, K, width]."""
+        return self.stem(pixels) + self.place(fourier(boxes))
+
+    def answers(
+        self, seen: Tensor, boxes: Tensor, words: Tensor, *, there: Tensor | None = None, attend: Attend | None = None
+    ) -> Tensor:
+        """Scores of `ANSWERS` from what `seen` gave.
+
+        Parameters
+        ----------
+        there : [B, K] in 0 .. 1, how much of each token is there: none sees one of 0, and gradients pass through it.
+        attend : by what image tokens see each other, in the order in which they stand; else each sees all.
+        """
+        x, mask, turn = self._entering(seen, boxes, words)
         for block in self.blocks:
-            x = block(x, mask, turn)
-        return self.answer(self.norm(x[:, count:]))
+            x = block(x, mask, turn, there, attend)
+        return self.answer(self.norm(x[:, seen.shape[1] :]))
+
+    def paid(self, seen: Tensor, boxes: Tensor, words: Tensor) -> Tensor:
+        """What questions attend to tokens in the first layer, mean of the heads, [B, Q, K]; themselves get the rest."""
+        x, mask, turn = self._entering(seen, boxes, words)
+        q, k, _ = cast("_Block", self.blocks[0]).heads_of(x, turn)
+        count = seen.shape[1]
+        scores = q[:, :, count:] @ k.mT * q.shape[-1] ** -0.5
+        return scores.masked_fill(~mask[count:], -torch.inf).softmax(-1).mean(1)[..., :count]
+
+    def _entering(self, seen: Tensor, boxes: Tensor, words: Tensor) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
+        asked = self.word(words + len(WORDS) * torch.arange(LENGTH, device=words.device)).sum(-2)
+        mask = _mask(seen.shape[1], words.shape[1], seen.device)
+        return torch.cat([seen, asked], dim=1), mask, _turn(boxes, words.shape[1], self.size.width // self.size.heads)
 
 
 class _Block(nn.Module):
@@ -84,12 +113,41 @@ class _Block(nn.Module):
         self.out = nn.Linear(width, width)
         self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
-    def forward(self, x: Tensor, mask: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
-        """One layer, [B, N, width] to the same shape."""
+    def heads_of(self, x: Tensor, turn: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """Query, key and value, [B, heads, N, width / heads] each."""
         q, k, v = self.qkv(self.norms[0](x)).unflatten(2, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
-        seen = scaled_dot_product_attention(_rotate(q, turn), _rotate(k, turn), v, attn_mask=mask)
+        return _rotate(q, turn), _rotate(k, turn), v
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        turn: tuple[Tensor, Tensor],
+        there: Tensor | None = None,
+        attend: Attend | None = None,
+    ) -> Tensor:
+        """One layer, [B, N, width] to the same shape."""
+        heads = self.heads_of(x, turn)
+        if there is not None:
+            seen = _of_those_there(*heads, mask, there)
+        elif attend is not None:
+            count = int(mask[0].sum())
+            image = attend(*(part[:, :, :count] for part in heads))
+            query, key, value = heads
+            asked = scaled_dot_product_attention(query[:, :, count:], key, value, attn_mask=mask[count:])
+            seen = torch.cat([image, asked], dim=2)
+        else:
+            seen = scaled_dot_product_attention(*heads, attn_mask=mask)
         x = x + self.out(seen.transpose(1, 2).flatten(2))
         return x + self.mlp(self.norms[1](x))
+
+
+def _of_those_there(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, there: Tensor) -> Tensor:
+    """Attention whose weights are multiplied by what is ``there`` [B, K] of each image token."""
+    scores = (query @ key.mT * query.shape[-1] ** -0.5).masked_fill(~mask, -torch.inf)
+    asked = torch.nn.functional.pad(there, (0, key.shape[-2] - there.shape[1]), value=1.0)
+    weights = (scores - scores.amax(-1, keepdim=True)).exp() * asked[:, None, None]
+    return weights @ value / weights.sum(-1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
 
 
 def _turn(boxes: Tensor, asked: int, width: int) -> tuple[Tensor, Tensor]:

@@ -31,14 +31,16 @@ class Shard:
         return len(self.pixels)
 
 
-def make_shard(cell: Cell, made: Sequence[Canvas], seed: int = 0, *, mixed: bool = False) -> Shard:
+def make_shard(cell: Cell, made: Sequence[Canvas], seed: int = 0, *, mixed: bool = False, asked: int = 0) -> Shard:
     """Tokens of ``made`` canvases, made for the target, so that secondary and periphery keep their meaning.
+
+    Or for the question of another number ``asked``.
 
     If ``mixed``, to train on, they are made for one of the first three questions at random: else what is shown best
     would be what is asked, and nobody had to read the question.
     """
-    asked = np.random.default_rng(seed).integers(3, size=len(made)) * mixed
-    rows = [cell.tokens_of(canvas, int(asked[i]), seed + i) for i, canvas in enumerate(made)]
+    number = np.random.default_rng(seed).integers(3, size=len(made)) if mixed else np.full(len(made), asked)
+    rows = [cell.tokens_of(canvas, int(number[i]), seed + i) for i, canvas in enumerate(made)]
     return Shard(
         np.stack([pixels for pixels, _ in rows]),
         np.stack([boxes for _, boxes in rows]),

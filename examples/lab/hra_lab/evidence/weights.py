@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from hra.errors import FileError
 from hra.files.atomic_write import write_atomically
@@ -42,10 +42,30 @@ def load_reader(file: Path) -> Reader:
     return reader.eval()
 
 
+def load_weights(file: Path, network: nn.Module) -> None:
+    """Put the weights of a file into a network of their shapes.
+
+    Raises
+    ------
+    FileError : the file is damaged, or of another network.
+    """
+    try:
+        _fill(network, _read(file)[0])
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise _unusable(file, str(error)) from error
+
+
+def save_weights(file: Path, network: nn.Module) -> None:
+    """Weights alone."""
+    from safetensors.torch import save
+
+    write_atomically(file, save({name: value.contiguous() for name, value in network.state_dict().items()}))
+
+
 _MOST = (1024, 32, 64)
 
 
-def _fill(reader: Reader, weights: dict[str, Tensor]) -> None:
+def _fill(reader: nn.Module, weights: dict[str, Tensor]) -> None:
     if not all(math.isfinite(float(value.abs().max())) for value in weights.values()):
         raise ValueError("weights that are not finite")
     reader.load_state_dict(weights)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from math import isqrt
 from types import MappingProxyType
 from typing import Any
@@ -79,15 +82,34 @@ class Placed:
         return tokens.OracleRelevance(scaled)(context)
 
 
+def function_named(name: str) -> Callable[..., Any]:
+    """A function by "module:function", where the working folder counts.
+
+    Raises
+    ------
+    HraError : there is no such module or function.
+    """
+    module, _, function = name.partition(":")
+    sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        fix = "write module:function, as Python would import it from this folder"
+        raise HraError(f"{type(error).__name__}: {error}", where=name, fix=fix) from error
+    finally:
+        sys.path.remove(os.getcwd())
+
+
 def relevance_for(name: str, size: tuple[int, int], boxes: tuple[tuple[int, int, int, int], ...]) -> Remembered:
-    """A relevance by its name; "oracle" is told the boxes of the answer, in an image of (height, width).
+    """A relevance by its name or as "module:function"; "oracle" is told boxes, in an image (height, width).
 
     Raises
     ------
     HraError : an unknown name, or an oracle without boxes.
     """
     if name != ORACLE:
-        return Remembered(relevance_named(name))
+        own = ":" in name and not name.startswith("model:")
+        return Remembered(function_named(name) if own else relevance_named(name))
     if not boxes:
         raise HraError("an oracle needs the boxes of answers", where="--relevance", fix="give JSON lines with boxes")
     height, width = size

@@ -16,7 +16,6 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,7 +26,7 @@ from hra.errors import HraError, MissingExtra
 from hra.files.images import load_image
 from hra.files.images.files import png_bytes
 from hra_lab.bench.memory import peak
-from hra_lab.vqa.methods import Way
+from hra_lab.vqa.methods import Way, function_named
 
 PROMPT = "{question}\nAnswer the question using a single word or phrase."
 _LONGEST = 32  # tokens of an answer
@@ -129,16 +128,8 @@ class FunctionModel:
 
     @classmethod
     def load(cls, name: str) -> FunctionModel:
-        """A function by "module:function", where the working folder counts."""
-        module, _, function = name.partition(":")
-        sys.path.insert(0, os.getcwd())
-        try:
-            found = getattr(import_module(module), function)
-        except (ImportError, AttributeError) as error:
-            fix = "write module:function, as Python would import it from this folder"
-            raise HraError(f"{type(error).__name__}: {error}", where=name, fix=fix) from error
-        finally:
-            sys.path.remove(os.getcwd())
+        """A function by "module:function"; see `hra_lab.vqa.methods.function_named`."""
+        found = function_named(name)
         return cls(name, found, int(getattr(found, "patch", 16)))
 
     def ask(self, question: Question, way: Way | None) -> Told:

@@ -35,6 +35,19 @@ def test_windows_of_one_are_full_attention_since_means_stand_for_what_they_hold(
 def test_alike_tokens_of_windows_are_full_attention():
     given = [part[..., :9, :].repeat_interleave(4, dim=-2)[..., :34, :] for part in heads(9)]
     assert torch.allclose(learned.WindowedAttention(4)(*given), full(*given))
+    assert torch.allclose(learned.WindowedAttention(8, pooled=4)(*given), full(*given))
+
+
+@pytest.mark.parametrize("count", [3, 16, 37])
+def test_means_of_one_token_are_full_attention_in_windows_of_any_size(count: int):
+    assert off(learned.WindowedAttention(16, pooled=1), count) < 1e-9
+
+
+def test_smaller_means_come_nearer():
+    finer, coarser = (off(learned.WindowedAttention(16, pooled=pooled), 256) for pooled in (2, 16))
+    assert finer < coarser and coarser == off(learned.WindowedAttention(16), 256)
+    with pytest.raises(ArrayError, match="divisor"):
+        learned.WindowedAttention(16, pooled=5)
 
 
 def test_more_random_features_come_nearer():
@@ -43,7 +56,13 @@ def test_more_random_features_come_nearer():
 
 
 @pytest.mark.parametrize(
-    "kind", [learned.WindowedAttention(5), learned.RandomFeatureAttention(16), learned.LowRankAttention(5)]
+    "kind",
+    [
+        learned.WindowedAttention(5),
+        learned.WindowedAttention(6, pooled=2),
+        learned.RandomFeatureAttention(16),
+        learned.LowRankAttention(5),
+    ],
 )
 def test_values_are_mixed_and_gradients_are_finite(kind):
     query, key, value = heads(23)

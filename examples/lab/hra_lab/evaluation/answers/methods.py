@@ -13,7 +13,8 @@ from hra_lab.evaluation.answers.tasks import Task
 
 ORACLE, GUIDED, EVEN = "pyramid, oracle", "pyramid, question", "pyramid, uniform"
 GRID, SPREAD, RANDOM, DOWN = "grid, question", "uniform grid", "random", "down-sampling"
-METHODS = (ORACLE, GUIDED, EVEN, GRID, SPREAD, RANDOM, DOWN)
+STRATA = {f"strata {side} x {side}, question": tokens.Stratified(rows=side, columns=side) for side in (4, 8)}
+METHODS = (ORACLE, GUIDED, EVEN, GRID, *STRATA, SPREAD, RANDOM, DOWN)
 
 
 def contexts(task: Task) -> Iterator[tuple[str, tokens.TokenAllocator[Any], tokens.TokenContext]]:
@@ -26,6 +27,8 @@ def contexts(task: Task) -> Iterator[tuple[str, tokens.TokenAllocator[Any], toke
     yield GUIDED, pyramid, guided
     yield EVEN, pyramid, even
     yield GRID, grid, guided
+    for name, allocator in STRATA.items():
+        yield name, allocator, guided
     yield SPREAD, tokens.preset("uniform-grid"), even
     yield RANDOM, tokens.preset("random"), even
 

@@ -10,7 +10,7 @@ from hra_lab.evaluation.answers.methods import DOWN, GRID, GUIDED, ORACLE
 from hra_lab.evaluation.answers.run import FULL
 from hra_lab.evaluation.answers.table import Curves
 
-_COLOURS = ("#000000", "#0072B2", "#56B4E9", "#CC79A7", "#E69F00", "#999999", "#D55E00")
+_COLOURS = ("#000000", "#0072B2", "#56B4E9", "#CC79A7", "#882255", "#AA4499", "#E69F00", "#999999", "#D55E00")
 _DASHED = (ORACLE,)
 _WIDE = (GUIDED, GRID, DOWN)
 

@@ -33,7 +33,7 @@ class Decoder:
         return cls(cell, np.zeros((width + 1, cell[0] * cell[1] * width)))
 
     @classmethod
-    def fitted(cls, tokens: list[np.ndarray], features: list[np.ndarray], cell: Cell) -> Decoder:
+    def fitted(cls, tokens: list[np.ndarray], features: list[np.ndarray], cell: Cell, price: float = _PRICE) -> Decoder:
         """Ridge regression over tokens [r, c, D] and features [rows, columns, D] of pictures, each as important."""
         repeated = cls.repeating(features[0].shape[2], cell)
         weights = [1 / np.sqrt(spread(each) * each.size) for each in features]
@@ -41,8 +41,8 @@ class Decoder:
         missing = [whole - repeated.decode(each) for whole, each in zip(features, tokens, strict=True)]
         wanted = np.concatenate([w * _cells(each, cell) for w, each in zip(weights, missing, strict=True)])
         square = rows.T @ rows
-        price = _PRICE * np.trace(square) / len(square)
-        return cls(cell, np.linalg.solve(square + price * np.eye(len(square)), rows.T @ wanted))
+        paid = price * np.trace(square) / len(square)
+        return cls(cell, np.linalg.solve(square + paid * np.eye(len(square)), rows.T @ wanted))
 
     def decode(self, tokens: np.ndarray) -> np.ndarray:
         """Features [rows, columns, D] from tokens [r, c, D]."""

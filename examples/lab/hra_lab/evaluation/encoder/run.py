@@ -13,9 +13,11 @@ from torch import Tensor
 from hra.errors import HraError
 from hra_lab.bootstrap import difference, mean_of
 from hra_lab.evaluation.encoder.adapter import trained
+from hra_lab.evaluation.encoder.compressing import SAID
+from hra_lab.evaluation.encoder.compressing import rows as compressed
 from hra_lab.evaluation.encoder.reading import CELLS
 from hra_lab.evaluation.encoder.vit import VisionTransformer, whole
-from hra_lab.evaluation.encoder.ways import Row, downsampled, pyramid, rows, saccades, together
+from hra_lab.evaluation.encoder.ways import Encoded, Row, downsampled, pyramid, rows, saccades, together
 from hra_lab.inputs.photos import HALVES
 from hra_lab.templates import template
 
@@ -38,7 +40,8 @@ def run(vit: VisionTransformer, photos: list[Photo], steps: int, progress: Calla
             "a half has no photo", where="PHOTOS", fix="unpack the packages of hra_lab/inputs/photos.py there"
         )
     with torch.no_grad():
-        every = (*rows(len(vit.blocks)), *_adapted(vit, by_half["development"], steps, progress))
+        seen = by_half["development"]
+        every = (*rows(len(vit.blocks)), *_adapted(vit, seen, steps, progress), *compressed(vit, seen, steps, progress))
         full = [whole(vit, image) for _, _, image in photos]
         mean = torch.cat([out for out, (_, half, _) in zip(full, photos, strict=True) if half == "development"]).mean(0)
         found = [_row(vit, row, photos, full, mean, progress) for row in every]
@@ -78,8 +81,7 @@ def _row(
     layers, operations, kept = 0, 0.0, 0
     for (_, half, image), expected in zip(photos, full, strict=True):
         made = row.way(vit, image)
-        out = vit.output(made.hidden)
-        blended, owned = (torch.from_numpy(each) @ out for each in (made.reading.blended, made.reading.owner))
+        blended, owned = _told(vit, made)
         values = (
             _correlation(blended, expected), _correlation(blended - mean, expected - mean),
             float(torch.cosine_similarity(blended, expected, dim=1).mean()), _correlation(owned, expected),
@@ -87,10 +89,18 @@ def _row(
         for name, value in zip(MEASURES, values, strict=True):
             scores[half][name].append(value)
         layers = max(layers, sum(made.lengths))
-        operations = max(operations, vit.flops(made.lengths, made.embedded))
+        operations = max(operations, vit.flops(made.lengths, made.embedded) - made.saved)
         kept = max(kept, len(made.hidden))
     return {"group": row.group, "way": row.name, "tokens": kept, "token_layers": layers,
             "gflops": operations / 1e9, **scores}  # fmt: skip
+
+
+def _told(vit: VisionTransformer, made: Encoded) -> tuple[Tensor, Tensor]:
+    """What tokens tell of every cell, smoothed and one token per cell, [256, d] each."""
+    if made.told is not None:
+        return made.told, made.told
+    out = vit.output(made.hidden)
+    return torch.from_numpy(made.reading.blended) @ out, torch.from_numpy(made.reading.owner) @ out
 
 
 def _correlation(values: Tensor, others: Tensor) -> float:
@@ -122,6 +132,14 @@ def verdict(record: Mapping[str, Any]) -> str:
     )
 
 
+def compression(record: Mapping[str, Any]) -> str:
+    """What training a compressor of the encoder's output brought on the test half."""
+    found = {row["way"]: row["test"]["correlation"] for row in record["rows"]}
+    pairs = [(name, difference(found[name], found[other])) for name, other in SAID]
+    told = "; ".join(f"{name} {more.value:+.4f} ({more.low:+.4f} to {more.high:+.4f})" for name, more in pairs)
+    return f"Correlation less that of means told in the same way: {told}."
+
+
 def table(record: Mapping[str, Any]) -> str:
     """One line for each way."""
     first = record["rows"][0]["test"]["correlation"]
@@ -151,6 +169,6 @@ def page(record: Mapping[str, Any]) -> str:
     )
     full = record["full"]
     return _PAGE.substitute(
-        table=table(record), verdict=verdict(record), agreement=agreement, steps=record["steps"],
-        layers=f"{full['token_layers']:,}", gflops=f"{full['gflops']:.2f}", **record["counts"],
+        table=table(record), verdict=verdict(record), compression=compression(record), agreement=agreement,
+        steps=record["steps"], layers=f"{full['token_layers']:,}", gflops=f"{full['gflops']:.2f}", **record["counts"],
     ).rstrip() + "\n"  # fmt: skip

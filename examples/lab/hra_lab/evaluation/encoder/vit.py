@@ -9,7 +9,7 @@ a position too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +29,10 @@ _HEAD = 64  # channels
 _MEAN, _DEVIATION = np.array([[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]], np.float32)  # of ImageNet's colours
 OUTPUT = "/backbone/layernorm/Add_1_output_0"
 """The name of the last norm's result in the ONNX graph."""
+
+
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Query, key and value [..., n, d] -> the mixed values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +90,23 @@ class VisionTransformer:
         table = self.table.permute(2, 0, 1)[None]
         return functional.grid_sample(table, at, "bicubic", "border", align_corners=False)[0, :, 0].T
 
-    def layers(self, tokens: Tensor, first: int = 0, last: int | None = None, bias: Tensor | None = None) -> Tensor:
+    def layers(
+        self,
+        tokens: Tensor,
+        first: int = 0,
+        last: int | None = None,
+        bias: Tensor | None = None,
+        attend: Attend | None = None,
+    ) -> Tensor:
         """Tokens [n, d], the class token in front of them, after the layers from ``first`` on, before the last norm.
 
         Parameters
         ----------
         bias : [n, n], added to what each (row) sees of each (column) before the softmax.
+        attend : in place of attention between all pairs.
         """
         for block in self.blocks[first:last]:
-            tokens = self._layer(block, tokens, bias)
+            tokens = self._layer(block, tokens, bias, attend)
         return tokens
 
     def output(self, tokens: Tensor) -> Tensor:
@@ -125,9 +137,9 @@ class VisionTransformer:
         mixed = normed @ block.qkv[0] + block.qkv[1]
         return mixed.reshape(len(tokens), 3, -1, _HEAD).permute(1, 2, 0, 3)
 
-    def _layer(self, block: Block, tokens: Tensor, bias: Tensor | None) -> Tensor:
-        query, key, value = self._heads(block, tokens)
-        seen = functional.scaled_dot_product_attention(query[None], key[None], value[None], attn_mask=bias)[0]
+    def _layer(self, block: Block, tokens: Tensor, bias: Tensor | None, attend: Attend | None) -> Tensor:
+        heads = self._heads(block, tokens)[:, None]
+        seen = (attend(*heads) if attend else functional.scaled_dot_product_attention(*heads, attn_mask=bias))[0]
         seen = seen.transpose(0, 1).reshape(len(tokens), -1)
         tokens = tokens + block.scale1 * (seen @ block.out[0] + block.out[1])
         normed = functional.layer_norm(tokens, (self.width,), *block.norm2, _EPSILON)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from hra.domains import tokens
+from hra.domains.tokens.learned import LowRankAttention, RandomFeatureAttention, WindowedAttention
 from hra.domains.tokens.methods.downsample import GestaltError
 from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder
 from hra.traversals.hull import Hull
+from hra_lab.evaluation.attention import z_order
 from hra_lab.evaluation.encoder.reading import CELLS, Reading, reading_of
-from hra_lab.evaluation.encoder.vit import VisionTransformer, grid_centres, patches
+from hra_lab.evaluation.encoder.vit import Attend, VisionTransformer, grid_centres, patches
 
 TOKENS = 64
 _EVEN = tokens.UniformRelevance()
@@ -52,12 +56,16 @@ class Encoded:
     ----------
     lengths : of the sequence in every layer of every group that was encoded by itself, class tokens included.
     embedded : patches that were projected.
+    saved : floating-point operations that attention took less than between all pairs.
+    told : after the last norm, of every cell [256, d], where that is not read at the places of tokens.
     """
 
     hidden: Tensor
     reading: Reading
     lengths: tuple[int, ...]
     embedded: int
+    told: Tensor | None = None
+    saved: float = 0.0
 
 
 Way = Callable[[VisionTransformer, np.ndarray], Encoded]
@@ -219,7 +227,7 @@ def inside(rule: str, after: int, kept: int, by_likeness: bool, vit: VisionTrans
     hidden = vit.layers(torch.cat([first[:1], first[1:][picked]]), first=after)[1:]
     reading = reading_of(shown.boxes[picked])
     if by_likeness:
-        unit = torch.nn.functional.normalize(first[1:], dim=1)
+        unit = functional.normalize(first[1:], dim=1)
         weights = np.eye(kept, dtype=np.float32)[(unit @ unit[picked].T).argmax(dim=1).numpy()]
         reading = Reading(weights, weights)
     lengths = (len(first),) * after + (kept + 1,) * (len(vit.blocks) - after)
@@ -239,6 +247,52 @@ def _picked(rule: str, kept: int, vit: VisionTransformer, states: tuple[Tensor, 
     found = allocator.realize(allocator.allocate(context, kept))
     column, row = (found.boxes[:, :2] // found.patch).T
     return np.sort(row * CELLS + column)
+
+
+_KEYS = 80
+
+
+def _alone(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Windows of 16 that see nothing else."""
+    count, wide = query.shape[-2], 16
+    there = functional.pad(query.new_zeros(count), (0, -count % wide), value=-torch.inf).reshape(-1, 1, wide)
+    parts = (functional.pad(part, (0, 0, 0, -count % wide)).unflatten(-2, (-1, wide)) for part in (query, key, value))
+    return functional.scaled_dot_product_attention(*parts, attn_mask=there).flatten(-3, -2)[..., :count, :]
+
+
+def _drawn(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The same tokens drawn at random for all."""
+    chosen = torch.from_numpy(np.random.default_rng(0).permutation(key.shape[-2])[:_KEYS])
+    return functional.scaled_dot_product_attention(query, key[..., chosen, :], value[..., chosen, :])
+
+
+_KINDS: Mapping[str, tuple[Attend, Callable[[int], int]]] = MappingProxyType(
+    {
+        "16 fine and means of 4": (WindowedAttention(16, pooled=4), lambda n: n * (16 + -(-n // 4))),
+        "windows of 32 and their means": (WindowedAttention(32), lambda n: n * (32 + -(-n // 32))),
+        "means of 4 alone, as down-sampling": (LowRankAttention(65), lambda n: n * 65),
+        "windows of 16 alone": (_alone, lambda n: n * 16),
+        f"{_KEYS} random tokens": (_drawn, lambda n: n * _KEYS),
+        "128 random features": (RandomFeatureAttention(128), lambda n: 2 * n * 128),
+    }
+)
+"""Attention by name, and how many pairs (or features for pairs) it takes among n tokens."""
+
+
+def attending() -> list[Row]:
+    """All patches in the order of their places along a Z curve, with attention between fewer pairs in every layer."""
+    return [Row("attention", name, partial(_attended, name)) for name in _KINDS]
+
+
+def _attended(name: str, vit: VisionTransformer, image: np.ndarray) -> Encoded:
+    kind, pairs = _KINDS[name]
+    shown = finest(image, vit.patch)
+    shown = shown.part(np.argsort(z_order(shown.boxes), kind="stable"))
+    count = len(shown.values) + 1
+    started = torch.cat([vit.lead[None], vit.embed(shown.values) + by_centre(vit, shown)])
+    hidden = vit.layers(started, attend=kind)[1:]
+    saved = 4 * vit.width * (count * count - pairs(count)) * len(vit.blocks)
+    return Encoded(hidden, reading_of(shown.boxes), (count,) * len(vit.blocks), count - 1, saved=saved)
 
 
 @dataclass(frozen=True)
@@ -283,5 +337,6 @@ def rows(layers: int) -> tuple[Row, ...]:
                 for like in (False, True):
                     name = f"{rule}, {kept} after layer {after}, cells by {'likeness' if like else 'place'}"
                     found.append(Row("inside", name, partial(inside, rule, after, kept, like)))
+    found += attending()
     found.append(Row("more", "down-sampling, 11 x 11", before(partial(downsampled, 11))))
     return tuple(found)
