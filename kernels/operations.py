@@ -16,10 +16,13 @@ from hra.kernels.backends import BUILT_IN
 from hra.kernels.compaction.draw_list import compact, threshold_cut
 from hra.kernels.culling.hiz import visible_boxes, visible_spheres
 from hra.kernels.culling.projection import project_boxes, project_spheres
+from hra.kernels.cut.chains import Chains, chain_cut, chain_gains
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.search import hull_points, price_search, tree_sweep
+from hra.kernels.pyramids.blocks.errors import Along, enlarged_squares, level_errors, node_errors
+from hra.kernels.pyramids.blocks.taking import take_blocks
 from hra.kernels.pyramids.laplacian import gaussian_pyramid, laplacian_pyramid
-from hra.kernels.pyramids.levels.pyramid import build_pyramid
+from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
 from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
 from hra.kernels.sampling.sample import HARDWARE_STEP, sample
 from hra.kernels.trees.points.building import build_tree, morton_codes, sort_keys
@@ -107,7 +110,8 @@ def _rectangles(look_up: Callable[..., Any], reduce: str) -> Callable[[Input, st
 def _samples(*, footprints: bool, hardware: bool) -> Callable[[Input, str], Arrays]:
     def run(given: Input, backend: str) -> Arrays:
         image = np.ascontiguousarray(given.image[..., :4])
-        own = "auto" if hardware and backend in ("gl", "reference") else backend
+        # A backend that cannot build the levels is asked for the look-up none the less.
+        own = "auto" if backend == "gl" or (hardware and backend == "reference") else backend
         pyramid = build_pyramid(given.send(image), "block_mean", backend=own)
         points = (given.random(70, 2) * 1.2 - 0.1) * np.array(image.shape[2:0:-1], np.float32)
         index = given.send((given.random(70) * len(image)).astype(np.int32))
@@ -150,8 +154,46 @@ def _upward(reduce: Callable[[Any, Any, str], Any]) -> Callable[[Input, str], Ar
     return run
 
 
-def _sorted(given: Input, backend: str) -> Arrays:
-    return sort_keys(given.send(np.ascontiguousarray(given.points.view(np.uint32)[:, 0])), backend=backend)
+def _unit_pyramid(given: Input) -> Pyramid:
+    """Levels of the images as floats in 0 .. 1."""
+    pixels = given.image.astype(np.float32)
+    return build_pyramid(given.send(np.abs(pixels) / np.float32(max(1, pixels.max()))), "block_mean")
+
+
+def _node_errors(given: Input, backend: str) -> Arrays:
+    errors = given.random(len(given.image), 4, *given.image.shape[1:3]).astype(np.float64)
+    weight = given.random(len(given.image), *given.image.shape[1:3]).astype(np.float64)
+    return node_errors(given.send(errors), given.send(weight), backend=backend)
+
+
+def _taken(given: Input, backend: str) -> Arrays:
+    pyramid = build_pyramid(given.send(given.image), "max")
+    count = len(given.image) * sum(-(-height // 4) * -(-width // 4) for height, width in pyramid.layout.sizes)
+    blocks = (given.random(30) * count).astype(np.int32)
+    return [take_blocks(pyramid, given.send(blocks), 4, backend=backend)]
+
+
+def _chains(given: Input, backend: str) -> Arrays:
+    """Two roots with two children each, which have two children."""
+    parent = np.array([8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, -1, -1], np.int32)
+    children, offsets = np.arange(12, dtype=np.int32), np.r_[np.zeros(8), np.arange(0, 13, 2)].astype(np.int32)
+    first_child = np.array([2, 4, 6, 7, 8, 9, 10, 11, 11, 12, 12, 12, 12], np.int32)
+    last = np.isin(np.arange(12), [2, 4, 7, 9, 10, 11])
+    host = Chains(parent, offsets, children, first_child, last, ((8, 12), (0, 8)))
+    chains = host if given.device == "cpu" else host.to(given.device)
+    errors = [given.send(np.round(given.random(3, 14, part)[..., 0] * 8).astype(np.float64)) for part in (1, 2)]
+    found = chain_gains(chains, *errors, backend=backend)
+    selected = given.send(given.random(3, 12) > 0.5)
+    return [found.gain, found.node, found.repaired, chain_cut(chains, found.node, selected, backend=backend)]
+
+
+def _enlarged(given: Input, backend: str) -> Arrays:
+    fine, axes = given.image[0], []
+    coarse = np.ascontiguousarray(fine[::2, ::2])
+    for size, below in zip(fine.shape[:2], coarse.shape[:2], strict=True):
+        first = np.minimum(np.arange(size) // 2, below - 1)
+        axes.append(Along(first, np.minimum(first + 1, below - 1), given.random(size)))
+    return [enlarged_squares(given.send(fine), given.send(coarse), *axes, 5, backend=backend)]
 
 
 def _tree(given: Input, backend: str) -> Arrays:
@@ -188,6 +230,10 @@ OPERATIONS = (
     Operation(
         "laplacian_pyramid", lambda one, backend: laplacian_pyramid(one.send(one.image), None, backend).levels, 8e-6
     ),
+    Operation("level_errors", lambda one, backend: [level_errors(_unit_pyramid(one), 4, backend=backend)], 1e-4),
+    Operation("node_errors", _node_errors),
+    # Sums of 25 pixels' squares, of up to 4 channels.
+    Operation("enlarged_squares", _enlarged, 1e-4, 1.0),
     Operation("sample by level", _samples(footprints=False, hardware=False), 4e-6, 1.0),
     Operation("sample by footprint", _samples(footprints=True, hardware=False), 4e-6, 1.0),
     # Random values fill the range, from -1 to 1.
@@ -206,10 +252,12 @@ OPERATIONS = (
     Operation("boxes_up", _upward(lambda tree, rows, backend: boxes_up(tree, rows, backend=backend))),
     Operation("spheres_up", _upward(lambda tree, rows, backend: spheres_up(tree, rows, backend=backend))),
     Operation("threshold_cut", _threshold),
+    Operation("take_blocks", _taken),
     Operation("compact", lambda one, backend: [compact(one.send(one.random(99) > 0.5), backend=backend)]),
     Operation("tree_sweep", _cut(tree_sweep)),
     Operation("price_search", _cut(price_search)),
     Operation("hull_points", _cut(hull_points, "slope_cost")),
+    Operation("chain_gains, chain_cut", _chains),
 )
 
 
