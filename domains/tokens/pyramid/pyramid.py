@@ -131,7 +131,7 @@ class PatchPyramid(ShortRepr):
 
     @cached_property
     def errors_by_level(self) -> np.ndarray:
-        """Squared error of each finest patch while a level shows all, [L, rows, columns]: `hra.kernels.level_errors`."""
+        """Squared error of each finest patch while a level shows all: `hra.kernels.level_errors`."""
         # Python 3.11 computes a cached property of one object at a time, whatever the thread.
         return self.once("errors", lambda: level_errors(self.mips, self.patch))
 

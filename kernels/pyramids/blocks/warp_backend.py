@@ -7,7 +7,7 @@ There are no atomics: sums have a fixed order.
 # pyright: reportInvalidTypeForm=false, reportOperatorIssue=false, reportAssignmentType=false
 # pyright: reportGeneralTypeIssues=false, reportArgumentType=false, reportCallIssue=false, reportReturnType=false
 # pyright: reportIndexIssue=false, reportAttributeAccessIssue=false
-# ruff: noqa: UP018
+# ruff: noqa: UP018, RUF046
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def take(
         for c in range(taken.shape[3]):
             taken[k, i, j, c] = taken.dtype(0)
         return
-    level = 0
+    level = int(0)
     while block >= table[level + 1, 0]:
         level += 1
     height, width = table[level, 1], table[level, 2]
