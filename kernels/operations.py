@@ -24,6 +24,7 @@ from hra.kernels.pyramids.blocks.taking import take_blocks
 from hra.kernels.pyramids.laplacian import gaussian_pyramid, laplacian_pyramid
 from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
 from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
+from hra.kernels.pyramids.steerable import steerable_pyramid
 from hra.kernels.sampling.sample import HARDWARE_STEP, sample
 from hra.kernels.trees.points.building import build_tree, morton_codes, sort_keys
 from hra.kernels.trees.upward.reductions import boxes_up, reduce_up, spheres_up
@@ -154,6 +155,11 @@ def _upward(reduce: Callable[[Any, Any, str], Any]) -> Callable[[Input, str], Ar
     return run
 
 
+def _steered(given: Input, backend: str) -> Arrays:
+    pyramid = steerable_pyramid(given.send(given.image[-1]), 2, 3, backend)
+    return [pyramid.highpass, *pyramid.bands, pyramid.lowpass, pyramid.reconstruct(backend)]
+
+
 def _unit_pyramid(given: Input) -> Pyramid:
     """Levels of the images as floats in 0 .. 1."""
     pixels = given.image.astype(np.float32)
@@ -230,6 +236,7 @@ OPERATIONS = (
     Operation(
         "laplacian_pyramid", lambda one, backend: laplacian_pyramid(one.send(one.image), None, backend).levels, 8e-6
     ),
+    Operation("steerable_pyramid", _steered, 4e-6),
     Operation("level_errors", lambda one, backend: [level_errors(_unit_pyramid(one), 4, backend=backend)], 1e-4),
     Operation("node_errors", _node_errors),
     # Sums of 25 pixels' squares, of up to 4 channels.
