@@ -27,6 +27,7 @@ from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
 from hra.kernels.pyramids.steerable import steerable_pyramid
 from hra.kernels.sampling.sample import HARDWARE_STEP, sample
 from hra.kernels.trees.points.building import build_tree, morton_codes, sort_keys
+from hra.kernels.trees.tree import Tree
 from hra.kernels.trees.upward.reductions import boxes_up, reduce_up, spheres_up
 
 BACKENDS = tuple(BUILT_IN)
@@ -202,6 +203,16 @@ def _enlarged(given: Input, backend: str) -> Arrays:
     return [enlarged_squares(given.send(fine), given.send(coarse), *axes, 5, backend=backend)]
 
 
+def _groups(given: Input, backend: str) -> Arrays:
+    """Bounds and errors of groups of clusters, one level of a mesh's hierarchy."""
+    center, radius = given.points, given.random(len(given.points))
+    tree = Tree.of_runs(np.unique(np.r_[0, np.arange(1, len(center), 3), len(center)]))
+    held = tree if given.device == "cpu" else tree.to(given.device)
+    spheres = spheres_up(held, given.send(center), given.send(radius), backend=backend)
+    boxes = boxes_up(held, given.send(center), given.send(center + radius[:, None]), backend=backend)
+    return [*spheres, *boxes, reduce_up(held, given.send(radius[:, None]), "max", backend=backend)]
+
+
 def _tree(given: Input, backend: str) -> Arrays:
     found = build_tree(given.send(given.points), leaf_size=2, backend=backend)
     return [found.order, found.tree.parent]
@@ -258,6 +269,7 @@ OPERATIONS = (
     Operation("reduce_up", _upward(lambda tree, rows, backend: reduce_up(tree, rows, "mean", backend=backend))),
     Operation("boxes_up", _upward(lambda tree, rows, backend: boxes_up(tree, rows, backend=backend))),
     Operation("spheres_up", _upward(lambda tree, rows, backend: spheres_up(tree, rows, backend=backend))),
+    Operation("bounds and errors of groups", _groups),
     Operation("threshold_cut", _threshold),
     Operation("take_blocks", _taken),
     Operation("compact", lambda one, backend: [compact(one.send(one.random(3000) > 0.5), backend=backend)]),

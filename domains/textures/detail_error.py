@@ -115,13 +115,16 @@ def page_detail(texture: StreamedTexture) -> np.ndarray:
     )
 
 
-def detail_of_image(image: Any, tile: int = 128, *, srgb: bool = False) -> tuple[Pyramid, np.ndarray]:
+def detail_of_image(
+    image: Any, tile: int = 128, *, srgb: bool = False, backend: str = "auto"
+) -> tuple[Pyramid, np.ndarray]:
     """Mip levels of a texture and the detail of its pages, where the image is: on the host or on a CUDA device.
 
     Parameters
     ----------
     image : float32 or uint8 [H, W, C], any size from 1 x 1; NumPy, torch, Warp or any array with DLPack.
     tile, srgb : as for `TiledTexture.from_image`.
+    backend : "auto", "reference", "numba" or "warp".
 
     Returns
     -------
@@ -139,12 +142,12 @@ def detail_of_image(image: Any, tile: int = 128, *, srgb: bool = False) -> tuple
     >>> len(mips.levels), detail.shape
     (10, (9,))
     """
-    mips = build_pyramid(image, reduction(srgb))
+    mips = build_pyramid(image, reduction(srgb), backend=backend)
     if not mips.layout.size or len(mips.shapes[0]) != 3:
         raise ImageError(f"a texture is [H, W, C] with texels, not {list(mips.shapes[0])}")
     levels = tuple(adopt(level, "image") for level in mips.levels)
     pages = tile_pages(*mips.shapes[0][:2], tile)
-    return mips, _mean_bands(pages, levels, lambda level: _bands(levels, level, tile))
+    return mips, _mean_bands(pages, levels, lambda level: _bands(levels, level, tile, backend=backend))
 
 
 def _mean_bands(pages: PageTable, levels: Sequence[Any], bands: Callable[[int], np.ndarray]) -> np.ndarray:
@@ -158,7 +161,7 @@ def _mean_bands(pages: PageTable, levels: Sequence[Any], bands: Callable[[int], 
     return detail
 
 
-def _bands(levels: Sequence[Any], level: int, cell: int, first: int | None = None) -> np.ndarray:
+def _bands(levels: Sequence[Any], level: int, cell: int, first: int | None = None, backend: str = "auto") -> np.ndarray:
     """Sum of squares of a Laplacian band in each page, float64 [GY, GX]; only the row of pages from row ``first`` on.
 
     Strip by strip, so that levels in files are never whole in memory.
@@ -174,5 +177,5 @@ def _bands(levels: Sequence[Any], level: int, cell: int, first: int | None = Non
     if first is not None:
         start = int(above[0])
         fine, coarse, above, below = fine[rows], coarse[start : int(below[-1]) + 1], above - start, below - start
-    sums = enlarged_squares(fine, coarse, Along(above, below, down), along_x, cell)
+    sums = enlarged_squares(fine, coarse, Along(above, below, down), along_x, cell, backend=backend)
     return sums if isinstance(sums, np.ndarray) else sums.numpy()

@@ -270,10 +270,12 @@ def _nothing(planes: Any, scales: int, orientations: int) -> tuple[Any, list[Any
 
 def _given(pixels: Any, shape: tuple[int, ...], template: Any) -> Any:
     """Pixels [N, h, w, C] of the kind of array that ``template`` is; copied where strides may not do."""
-    if isinstance(template, type(pixels)):
+    if isinstance(template, np.ndarray):
         return pixels.reshape(shape)
-    given = give_back(np.ascontiguousarray(pixels) if isinstance(pixels, np.ndarray) else pixels, template)
-    return given.reshape(shape)
+    if isinstance(pixels, np.ndarray):
+        return give_back(np.ascontiguousarray(pixels).reshape(shape), template)
+    # Warp's arrays have four axes at most: those of others are made of them before they get more.
+    return give_back(pixels, template).reshape(shape)
 
 
 def _steps(size: tuple[int, int], scales: int) -> Iterator[tuple[tuple[int, int], float]]:
