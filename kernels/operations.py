@@ -50,7 +50,16 @@ class Input:
 
     def send(self, array: np.ndarray) -> Any:
         """The array on the device."""
-        return array if self.device == "cpu" else load_warp().array(array, device=self.device)
+        return array if self.on_host else load_warp().array(array, device=self.device)
+
+    @property
+    def on_host(self) -> bool:
+        """Whether arrays are NumPy's."""
+        return self.device == "cpu"
+
+    def move(self, held: Any) -> Any:
+        """A tree, forest or the like on the device."""
+        return held if self.on_host else held.to(self.device)
 
     def random(self, *shape: int) -> np.ndarray:
         """Numbers in 0 .. 1, float32, the same for every backend."""
@@ -61,15 +70,18 @@ class Input:
         """As many points as the image has rows and columns, float32 [N, 3]."""
         return self.random(self.image.shape[1] + self.image.shape[2], 3)
 
+    def costs(self, count: int) -> np.ndarray:
+        """Whole numbers from 1 to 5, float64."""
+        return np.round(4 * self.random(count)).astype(np.float64) + 1
+
     def forest(self) -> LevelForest:
         """Four levels of refinements, each with two below it."""
         sizes = 2 ** np.arange(4)
         offsets, count = np.r_[0, np.cumsum(sizes)], int(sizes.sum())
         parent = ((np.arange(count) - 1) // 2).astype(np.int32)
         first = np.minimum(2 * np.arange(count + 1) + 1, count).astype(np.int32)
-        cost = np.round(4 * self.random(count)).astype(np.float64) + 1
-        forest = LevelForest(tuple(offsets.tolist()), parent, first, cost, 1.0)
-        return forest if self.device == "cpu" else forest.to(self.device)
+        forest = LevelForest(tuple(offsets.tolist()), parent, first, self.costs(count), 1.0)
+        return self.move(forest)
 
 
 Arrays = Sequence[Any]
@@ -150,7 +162,7 @@ def _visible(test: Callable[..., Any], *, boxes: bool) -> Callable[[Input, str],
 def _upward(reduce: Callable[[Any, Any, str], Any]) -> Callable[[Input, str], Arrays]:
     def run(given: Input, backend: str) -> Arrays:
         tree = build_tree(given.points, backend="reference").tree
-        found = reduce(tree if given.device == "cpu" else tree.to(given.device), given.send(given.points), backend)
+        found = reduce(given.move(tree), given.send(given.points), backend)
         return found if isinstance(found, tuple) else [found]
 
     return run
@@ -187,7 +199,7 @@ def _chains(given: Input, backend: str) -> Arrays:
     first_child = np.array([2, 4, 6, 7, 8, 9, 10, 11, 11, 12, 12, 12, 12], np.int32)
     last = np.isin(np.arange(12), [2, 4, 7, 9, 10, 11])
     host = Chains(parent, offsets, children, first_child, last, ((8, 12), (0, 8)))
-    chains = host if given.device == "cpu" else host.to(given.device)
+    chains = given.move(host)
     errors = [given.send(np.round(given.random(3, 14, part)[..., 0] * 8).astype(np.float64)) for part in (1, 2)]
     found = chain_gains(chains, *errors, backend=backend)
     selected = given.send(given.random(3, 12) > 0.5)
@@ -207,7 +219,7 @@ def _groups(given: Input, backend: str) -> Arrays:
     """Bounds and errors of groups of clusters, one level of a mesh's hierarchy."""
     center, radius = given.points, given.random(len(given.points))
     tree = Tree.of_runs(np.unique(np.r_[0, np.arange(1, len(center), 3), len(center)]))
-    held = tree if given.device == "cpu" else tree.to(given.device)
+    held = given.move(tree)
     spheres = spheres_up(held, given.send(center), given.send(radius), backend=backend)
     boxes = boxes_up(held, given.send(center), given.send(center + radius[:, None]), backend=backend)
     return [*spheres, *boxes, reduce_up(held, given.send(radius[:, None]), "max", backend=backend)]
@@ -222,7 +234,7 @@ def _cut(choose: Callable[..., Any], *more: str) -> Callable[[Input, str], Array
     def run(given: Input, backend: str) -> Arrays:
         gain, limit = given.random(3, 15), given.random(3).astype(np.float64) * (1 if choose is tree_sweep else 40)
         forest = given.forest()
-        extra = [forest.cost] * len(more)
+        extra = [given.costs(15)] * len(more)
         found = choose(forest, given.send(gain), given.send(limit), *extra, backend=backend)
         return [found.selected, found.cost]
 

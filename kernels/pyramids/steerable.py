@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hra.errors import ArrayError, HraError
-from hra.kernels.arrays import adopt, check_image, give_back
+from hra.kernels.arrays import adopt, check_image, give_back, on_host
 from hra.kernels.backends import implementation
 from hra.kernels.pyramids.levels.pyramid import halve
 
@@ -170,7 +170,7 @@ class SteerablePyramid:
         high, low = rests_of(image)
         finest = spectra.filtered(spectra.transform(spectra.to_planes(highpass)), high)
         planes = spectra.inverse(spectra.added(spectra.filtered(spectrum, low), finest), image)
-        return _given(spectra.to_pixels(planes, channels), tuple(highpass.shape), self.highpass)
+        return _given(spectra.to_pixels(planes, channels), tuple(highpass.shape), highpass, self.highpass)
 
 
 def _bands_of(spectra: Any, bands: Any) -> Any:
@@ -240,7 +240,7 @@ def steerable_pyramid(
     for each in (highpass, *bands, lowpass):
         # A band has an axis of orientations more.
         shape = (*each.shape[:-3], *batch, *each.shape[-2:], channels)
-        made.append(_given(spectra.to_pixels(each, channels), shape, image))
+        made.append(_given(spectra.to_pixels(each, channels), shape, pixels, image))
     return SteerablePyramid(made[0], tuple(made[1:-1]), made[-1])
 
 
@@ -268,8 +268,9 @@ def _nothing(planes: Any, scales: int, orientations: int) -> tuple[Any, list[Any
     return planes, bands, planes.reshape((count, *sizes[-1]))
 
 
-def _given(pixels: Any, shape: tuple[int, ...], template: Any) -> Any:
+def _given(made: Any, shape: tuple[int, ...], adopted: Any, template: Any) -> Any:
     """Pixels [N, h, w, C] of the kind of array that ``template`` is; copied where strides may not do."""
+    pixels = made.numpy() if on_host(adopted) and not on_host(made) else made
     if isinstance(template, np.ndarray):
         return pixels.reshape(shape)
     if isinstance(pixels, np.ndarray):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -60,3 +63,34 @@ def test_a_wrong_result_is_found():
     assert run_cell(Operation("near", off, 2e-3), Input(image), "numba").state == "ok"
     shape = Operation("shape", lambda given, backend: [given.image[: 2 - (backend == "numba")]])
     assert "shapes" in run_cell(shape, Input(np.ones((2, 2, 2, 1), np.float32)), "numba").reason
+
+
+class AsOnDevice(Input):
+    """Arrays of Warp in the host's memory that go the way of a CUDA device's."""
+
+    on_host = False
+
+    def move(self, held: Any) -> Any:
+        # On the CPU, `Tree.to` gives NumPy arrays.
+        parts = {name: wp_of(part) for name, part in vars(held).items() if isinstance(part, np.ndarray)}
+        return replace(held, **parts)
+
+
+def wp_of(array: np.ndarray) -> Any:
+    return pytest.importorskip("warp").array(array, device="cpu")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_device_arrays_stay_and_no_more_than_counts_is_fetched(operation, dtype, monkeypatch):
+    wp = pytest.importorskip("warp")
+    monkeypatch.setattr(wp.array, "__dlpack_device__", lambda self: (2, 0))
+    monkeypatch.setattr(wp, "from_dlpack", lambda array: array)
+    image = (200 * np.random.default_rng(1).random((2, 33, 20, 3))).astype(dtype)
+    given, fetched = AsOnDevice(image), []
+    numpy = wp.array.numpy
+    monkeypatch.setattr(wp.array, "numpy", lambda self: fetched.append(self.capacity) or numpy(self))
+    found = operation.run(given, "warp")
+    assert all(isinstance(array, wp.array) for array in found)
+    assert sum(fetched) <= 64, fetched
+    assert run_cell(operation, given, "warp").state == "ok"

@@ -197,13 +197,13 @@ def to_planes(pixels: Any) -> Any:
 
 
 def to_pixels(planes: Any, channels: int) -> Any:
-    """See `reference.to_pixels`; NumPy on the host."""
+    """See `reference.to_pixels`."""
     *more, height, width = planes.shape
     count = math.prod(more) // max(channels, 1)
     pixels = new((count, height, width, channels), wp.float32, planes.device)
     flat = planes.reshape((count * channels, height, width))
     wp.launch(pixels_of, pixels.shape, [flat, pixels], device=planes.device)
-    return pixels.numpy() if planes.device.is_cpu else pixels
+    return pixels
 
 
 def transform(planes: Any) -> Any:
