@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hra.kernels.operations import BACKENDS, OPERATIONS, Input, Operation, run_cell
+from hra.kernels.trees import Tree
 from tests.helpers.scripts import ROOT
 
 ROWS = [
@@ -71,9 +72,10 @@ class AsOnDevice(Input):
     on_host = False
 
     def move(self, held: Any) -> Any:
-        # On the CPU, `Tree.to` gives NumPy arrays.
-        parts = {name: wp_of(part) for name, part in vars(held).items() if isinstance(part, np.ndarray)}
-        return replace(held, **parts)
+        if not isinstance(held, Tree):
+            return held.to("cpu")
+        # `Tree.to` gives NumPy arrays for the CPU.
+        return replace(held, **{name: wp_of(part) for name, part in vars(held).items() if isinstance(part, np.ndarray)})
 
 
 def wp_of(array: np.ndarray) -> Any:
