@@ -97,9 +97,10 @@ def node_errors(errors: Any, weight: Any = None, *, backend: str = "auto") -> tu
     if not (count and offsets[-1]):
         empty = [_zeros((*batch, offsets[-1]), given) for _ in range(2)]
         return give_back(empty[0], errors), give_back(empty[1], errors)
-    flat = None if weights is None else _packed(weights).reshape((count, rows, columns))
+    packed = [each if isinstance(each, np.ndarray | None) else each.contiguous() for each in (given, weights)]
+    flat = None if weights is None else packed[1].reshape((count, rows, columns))
     module = implementation(PACKAGE, backend, given)
-    found = module.node_errors(_packed(given).reshape((count, levels, rows, columns)), flat, offsets)
+    found = module.node_errors(packed[0].reshape((count, levels, rows, columns)), flat, offsets)
     own, inherited = (give_back(each.reshape((*batch, offsets[-1])), errors) for each in found)
     return own, inherited
 
@@ -158,10 +159,6 @@ def enlarged_squares(
         return give_back(_zeros((-(-one.shape[0] // cell), -(-one.shape[1] // cell)), one), fine)
     module = implementation(PACKAGE, backend, one)
     return give_back(module.enlarged_squares(one, two, along_y, along_x, cell), fine)
-
-
-def _packed(array: Any) -> Any:
-    return np.ascontiguousarray(array) if on_host(array) else array.contiguous()
 
 
 def _zeros(shape: tuple[int, ...], like: Any) -> Any:
