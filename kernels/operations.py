@@ -212,7 +212,7 @@ def _enlarged(given: Input, backend: str) -> Arrays:
     for size, below in zip(fine.shape[:2], coarse.shape[:2], strict=True):
         first = np.minimum(np.arange(size) // 2, below - 1)
         axes.append(Along(first, np.minimum(first + 1, below - 1), given.random(size)))
-    return [enlarged_squares(given.send(fine), given.send(coarse), *axes, 5, backend=backend)]
+    return [enlarged_squares(given.send(fine), given.send(coarse), axes[0], axes[1], 5, backend=backend)]
 
 
 def _groups(given: Input, backend: str) -> Arrays:

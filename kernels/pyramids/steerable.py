@@ -231,10 +231,10 @@ def steerable_pyramid(
         raise ArrayError(what, where="argument image", fix="pass one image at a time, or a tensor of torch")
     spectra = implementation(PACKAGE, backend, pixels, _OFFERED)
     *batch, height, width, channels = pixels.shape
-    scales = max(min(height, width).bit_length() - 3, 1) if scales is None else _check(scales, "scales", 32)
+    count = max(min(height, width).bit_length() - 3, 1) if scales is None else _check(scales, "scales", 32)
     orientations = _check(orientations, "orientations", 16)
     planes = spectra.to_planes(pixels)
-    split = _analyse(spectra, planes, scales, orientations) if pixels.size else _nothing(planes, scales, orientations)
+    split = _analyse(spectra, planes, count, orientations) if pixels.size else _nothing(planes, count, orientations)
     highpass, bands, lowpass = split
     made = []
     for each in (highpass, *bands, lowpass):

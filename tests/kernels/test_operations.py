@@ -69,7 +69,9 @@ def test_a_wrong_result_is_found():
 class AsOnDevice(Input):
     """Arrays of Warp in the host's memory that go the way of a CUDA device's."""
 
-    on_host = False
+    @property
+    def on_host(self) -> bool:
+        return False
 
     def move(self, held: Any) -> Any:
         if not isinstance(held, Tree):

@@ -101,8 +101,9 @@ def select_patches(
     blocks = compact(active.reshape((active.shape[0] * active.shape[1],)), backend=backend)
     values = take_blocks(pyramid, blocks, patch, backend=backend)
     kept = replace(pyramid, data=give_back(pyramid.data, images))
-    told = BatchAllocation(*(give_back(getattr(allocation, field.name), images) for field in fields(allocation)))
-    return SelectedPatches(kept, *(give_back(each, images) for each in (active, blocks, values)), told)
+    told = {field.name: give_back(getattr(allocation, field.name), images) for field in fields(allocation)}
+    found = [give_back(each, images) for each in (active, blocks, values)]
+    return SelectedPatches(kept, found[0], found[1], found[2], BatchAllocation(**told))
 
 
 @lru_cache(maxsize=8)

@@ -97,7 +97,9 @@ def node_errors(errors: Any, weight: Any = None, *, backend: str = "auto") -> tu
     if not (count and offsets[-1]):
         empty = [_zeros((*batch, offsets[-1]), given) for _ in range(2)]
         return give_back(empty[0], errors), give_back(empty[1], errors)
-    packed = [each if isinstance(each, np.ndarray | None) else each.contiguous() for each in (given, weights)]
+    packed: list[Any] = [
+        each if isinstance(each, np.ndarray | None) else each.contiguous() for each in (given, weights)
+    ]
     flat = None if weights is None else packed[1].reshape((count, rows, columns))
     module = implementation(PACKAGE, backend, given)
     found = module.node_errors(packed[0].reshape((count, levels, rows, columns)), flat, offsets)

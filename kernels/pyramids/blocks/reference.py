@@ -49,13 +49,13 @@ def node_errors(errors: np.ndarray, weight: np.ndarray | None, offsets: list[int
             # A row's part is added up first, as the compiled backends do: so that all bits are the same.
             for row in range(rows):
                 part = np.zeros((count, offsets[-1]))
-                np.add.at(part, (slice(None), node[row]), weighted[:, level + 1, row])
+                np.add.at(part.T, node[row], weighted[:, level + 1, row].T)
                 inherited += part
         if level:
             across, below = (columns - 1 >> level) + 1, (columns - 1 >> level - 1) + 1
             child = np.arange(offsets[level - 1], offsets[level])
             row, column = np.divmod(child - offsets[level - 1], below)
-            np.add.at(own, (slice(None), offsets[level] + row // 2 * across + column // 2), inherited[:, child])
+            np.add.at(own.T, offsets[level] + row // 2 * across + column // 2, inherited[:, child].T)
         if level == levels - 1:
             inherited[:, nodes] = own[:, nodes]
     return own, inherited
