@@ -138,7 +138,8 @@ def detail_of_image(
     Examples
     --------
     >>> import numpy as np
-    >>> mips, detail = detail_of_image(np.zeros((256, 300, 3), np.uint8))
+    >>> from hra.domains import textures
+    >>> mips, detail = textures.detail_of_image(np.zeros((256, 300, 3), np.uint8))
     >>> len(mips.levels), detail.shape
     (10, (9,))
     """

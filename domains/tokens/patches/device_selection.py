@@ -78,8 +78,9 @@ def select_patches(
     Examples
     --------
     >>> import numpy as np
+    >>> from hra.domains import tokens
     >>> images = np.random.default_rng(0).random((3, 128, 128, 3), dtype=np.float32)
-    >>> select_patches(images, 20).values.shape
+    >>> tokens.select_patches(images, 20).values.shape
     (60, 16, 16, 3)
     """
     given = adopt(images, "images")
