@@ -1,4 +1,4 @@
-"""``functools.cached_property`` without its lock, which a forked child can inherit held (Python 3.11).
+"""``functools.cached_property`` without its lock, which a forked child can inherit held (Python 3.11), and `Scratch`.
 
 Up to Python 3.11 one lock for each property is held while its function runs, for all objects of the class. A child that
 was forked meanwhile waits for it forever: the thread that would release it does not exist there.
@@ -6,8 +6,11 @@ was forked meanwhile waits for it forever: the thread that would release it does
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
 
 T = TypeVar("T")
 
@@ -33,3 +36,18 @@ class cached_property(Generic[T]):  # noqa: N801: the name that it replaces
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
         """The value; on the class, the property itself."""
         return self if instance is None else instance.__dict__.setdefault(self._name, self.function(instance))
+
+
+class Scratch(threading.local):
+    """Arrays by name, one set for every thread; contents are whatever the last user left.
+
+    Fresh memory of the size of a solve costs as much as the solve itself.
+    """
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
+        """The array ``name``, made on first use and again when its shape changes."""
+        known = self.__dict__.get(name)
+        if known is None or known.shape != shape:
+            known = np.empty(shape, dtype)
+            setattr(self, name, known)
+        return known

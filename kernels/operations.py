@@ -16,13 +16,18 @@ from hra.kernels.backends import BUILT_IN
 from hra.kernels.compaction.draw_list import compact, threshold_cut
 from hra.kernels.culling.hiz import visible_boxes, visible_spheres
 from hra.kernels.culling.projection import project_boxes, project_spheres
+from hra.kernels.cut.chains import Chains, chain_cut, chain_gains
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.search import hull_points, price_search, tree_sweep
+from hra.kernels.pyramids.blocks.errors import Along, enlarged_squares, level_errors, node_errors
+from hra.kernels.pyramids.blocks.taking import take_blocks
 from hra.kernels.pyramids.laplacian import gaussian_pyramid, laplacian_pyramid
-from hra.kernels.pyramids.levels.pyramid import build_pyramid
+from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
 from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min
+from hra.kernels.pyramids.steerable import steerable_pyramid
 from hra.kernels.sampling.sample import HARDWARE_STEP, sample
 from hra.kernels.trees.points.building import build_tree, morton_codes, sort_keys
+from hra.kernels.trees.tree import Tree
 from hra.kernels.trees.upward.reductions import boxes_up, reduce_up, spheres_up
 
 BACKENDS = tuple(BUILT_IN)
@@ -45,7 +50,16 @@ class Input:
 
     def send(self, array: np.ndarray) -> Any:
         """The array on the device."""
-        return array if self.device == "cpu" else load_warp().array(array, device=self.device)
+        return array if self.on_host else load_warp().array(array, device=self.device)
+
+    @property
+    def on_host(self) -> bool:
+        """Whether arrays are NumPy's."""
+        return self.device == "cpu"
+
+    def move(self, held: Any) -> Any:
+        """A tree, forest or the like on the device."""
+        return held if self.on_host else held.to(self.device)
 
     def random(self, *shape: int) -> np.ndarray:
         """Numbers in 0 .. 1, float32, the same for every backend."""
@@ -56,15 +70,18 @@ class Input:
         """As many points as the image has rows and columns, float32 [N, 3]."""
         return self.random(self.image.shape[1] + self.image.shape[2], 3)
 
+    def costs(self, count: int) -> np.ndarray:
+        """Whole numbers from 1 to 5, float64."""
+        return np.round(4 * self.random(count)).astype(np.float64) + 1
+
     def forest(self) -> LevelForest:
         """Four levels of refinements, each with two below it."""
         sizes = 2 ** np.arange(4)
         offsets, count = np.r_[0, np.cumsum(sizes)], int(sizes.sum())
         parent = ((np.arange(count) - 1) // 2).astype(np.int32)
         first = np.minimum(2 * np.arange(count + 1) + 1, count).astype(np.int32)
-        cost = np.round(4 * self.random(count)).astype(np.float64) + 1
-        forest = LevelForest(tuple(offsets.tolist()), parent, first, cost, 1.0)
-        return forest if self.device == "cpu" else forest.to(self.device)
+        forest = LevelForest(tuple(offsets.tolist()), parent, first, self.costs(count), 1.0)
+        return self.move(forest)
 
 
 Arrays = Sequence[Any]
@@ -107,7 +124,8 @@ def _rectangles(look_up: Callable[..., Any], reduce: str) -> Callable[[Input, st
 def _samples(*, footprints: bool, hardware: bool) -> Callable[[Input, str], Arrays]:
     def run(given: Input, backend: str) -> Arrays:
         image = np.ascontiguousarray(given.image[..., :4])
-        own = "auto" if hardware and backend in ("gl", "reference") else backend
+        # OpenGL has no levels of float16, but looks them up.
+        own = "auto" if backend == "gl" or (hardware and backend == "reference") else backend
         pyramid = build_pyramid(given.send(image), "block_mean", backend=own)
         points = (given.random(70, 2) * 1.2 - 0.1) * np.array(image.shape[2:0:-1], np.float32)
         index = given.send((given.random(70) * len(image)).astype(np.int32))
@@ -144,14 +162,67 @@ def _visible(test: Callable[..., Any], *, boxes: bool) -> Callable[[Input, str],
 def _upward(reduce: Callable[[Any, Any, str], Any]) -> Callable[[Input, str], Arrays]:
     def run(given: Input, backend: str) -> Arrays:
         tree = build_tree(given.points, backend="reference").tree
-        found = reduce(tree if given.device == "cpu" else tree.to(given.device), given.send(given.points), backend)
+        found = reduce(given.move(tree), given.send(given.points), backend)
         return found if isinstance(found, tuple) else [found]
 
     return run
 
 
-def _sorted(given: Input, backend: str) -> Arrays:
-    return sort_keys(given.send(np.ascontiguousarray(given.points.view(np.uint32)[:, 0])), backend=backend)
+def _steered(given: Input, backend: str) -> Arrays:
+    pyramid = steerable_pyramid(given.send(given.image[-1]), 2, 3, backend)
+    return [pyramid.highpass, *pyramid.bands, pyramid.lowpass, pyramid.reconstruct(backend)]
+
+
+def _unit_pyramid(given: Input) -> Pyramid:
+    """Levels of the images as floats in 0 .. 1."""
+    pixels = given.image.astype(np.float32)
+    return build_pyramid(given.send(np.abs(pixels) / np.float32(max(1, pixels.max()))), "block_mean")
+
+
+def _node_errors(given: Input, backend: str) -> Arrays:
+    errors = given.random(len(given.image), 4, *given.image.shape[1:3]).astype(np.float64)
+    weight = given.random(len(given.image), *given.image.shape[1:3]).astype(np.float64)
+    return node_errors(given.send(errors), given.send(weight), backend=backend)
+
+
+def _taken(given: Input, backend: str) -> Arrays:
+    pyramid = build_pyramid(given.send(given.image), "max")
+    count = len(given.image) * sum(-(-height // 4) * -(-width // 4) for height, width in pyramid.layout.sizes)
+    blocks = (given.random(30) * count).astype(np.int32)
+    return [take_blocks(pyramid, given.send(blocks), 4, backend=backend)]
+
+
+def _chains(given: Input, backend: str) -> Arrays:
+    """Two roots with two children each, which have two children."""
+    parent = np.array([8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, -1, -1], np.int32)
+    children, offsets = np.arange(12, dtype=np.int32), np.r_[np.zeros(8), np.arange(0, 13, 2)].astype(np.int32)
+    first_child = np.array([2, 4, 6, 7, 8, 9, 10, 11, 11, 12, 12, 12, 12], np.int32)
+    last = np.isin(np.arange(12), [2, 4, 7, 9, 10, 11])
+    host = Chains(parent, offsets, children, first_child, last, ((8, 12), (0, 8)))
+    chains = given.move(host)
+    errors = [given.send(np.round(given.random(3, 14, part)[..., 0] * 8).astype(np.float64)) for part in (1, 2)]
+    found = chain_gains(chains, *errors, backend=backend)
+    selected = given.send(given.random(3, 12) > 0.5)
+    return [found.gain, found.node, found.repaired, chain_cut(chains, found.node, selected, backend=backend)]
+
+
+def _enlarged(given: Input, backend: str) -> Arrays:
+    fine, axes = given.image[0], []
+    coarse = np.ascontiguousarray(fine[::2, ::2])
+    for size, below in zip(fine.shape[:2], coarse.shape[:2], strict=True):
+        first = np.minimum(np.arange(size) // 2, below - 1)
+        axes.append(Along(first, np.minimum(first + 1, below - 1), given.random(size)))
+    return [enlarged_squares(given.send(fine), given.send(coarse), axes[0], axes[1], 5, backend=backend)]
+
+
+def _groups(given: Input, backend: str) -> Arrays:
+    """Bounds and errors of groups of clusters, one level of a mesh's hierarchy."""
+    center, radius = given.points, given.random(len(given.points))
+    tree = Tree.of_runs(np.unique(np.r_[0, np.arange(1, len(center), 3), len(center)]))
+    held = given.move(tree)
+    spheres = spheres_up(held, given.send(center), given.send(radius), backend=backend)
+    boxes = boxes_up(held, given.send(center), given.send(center + radius[:, None]), backend=backend)
+    return [*spheres, *boxes, reduce_up(held, given.send(radius[:, None]), "max", backend=backend)]
 
 
 def _tree(given: Input, backend: str) -> Arrays:
@@ -163,7 +234,7 @@ def _cut(choose: Callable[..., Any], *more: str) -> Callable[[Input, str], Array
     def run(given: Input, backend: str) -> Arrays:
         gain, limit = given.random(3, 15), given.random(3).astype(np.float64) * (1 if choose is tree_sweep else 40)
         forest = given.forest()
-        extra = [forest.cost] * len(more)
+        extra = [given.costs(15)] * len(more)
         found = choose(forest, given.send(gain), given.send(limit), *extra, backend=backend)
         return [found.selected, found.cost]
 
@@ -188,6 +259,11 @@ OPERATIONS = (
     Operation(
         "laplacian_pyramid", lambda one, backend: laplacian_pyramid(one.send(one.image), None, backend).levels, 8e-6
     ),
+    Operation("steerable_pyramid", _steered, 4e-6),
+    Operation("level_errors", lambda one, backend: [level_errors(_unit_pyramid(one), 4, backend=backend)], 1e-4),
+    Operation("node_errors", _node_errors),
+    # Sums of 25 pixels' squares, of up to 4 channels.
+    Operation("enlarged_squares", _enlarged, 1e-4, 1.0),
     Operation("sample by level", _samples(footprints=False, hardware=False), 4e-6, 1.0),
     Operation("sample by footprint", _samples(footprints=True, hardware=False), 4e-6, 1.0),
     # Random values fill the range, from -1 to 1.
@@ -205,11 +281,14 @@ OPERATIONS = (
     Operation("reduce_up", _upward(lambda tree, rows, backend: reduce_up(tree, rows, "mean", backend=backend))),
     Operation("boxes_up", _upward(lambda tree, rows, backend: boxes_up(tree, rows, backend=backend))),
     Operation("spheres_up", _upward(lambda tree, rows, backend: spheres_up(tree, rows, backend=backend))),
+    Operation("bounds and errors of groups", _groups),
     Operation("threshold_cut", _threshold),
-    Operation("compact", lambda one, backend: [compact(one.send(one.random(99) > 0.5), backend=backend)]),
+    Operation("take_blocks", _taken),
+    Operation("compact", lambda one, backend: [compact(one.send(one.random(3000) > 0.5), backend=backend)]),
     Operation("tree_sweep", _cut(tree_sweep)),
     Operation("price_search", _cut(price_search)),
     Operation("hull_points", _cut(hull_points, "slope_cost")),
+    Operation("chain_gains, chain_cut", _chains),
 )
 
 

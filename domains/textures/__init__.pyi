@@ -1,5 +1,6 @@
 from .allocator import TextureAllocator as TextureAllocator
 from .detail_error import DetailError as DetailError
+from .detail_error import detail_of_image as detail_of_image
 from .feedback.bounds import AnalyticFeedback as AnalyticFeedback
 from .feedback.bounds import BoundsFeedback as BoundsFeedback
 from .feedback.feedback import Feedback as Feedback

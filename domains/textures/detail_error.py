@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,10 +10,15 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.textures.metrics import checked_feedback
-from hra.domains.textures.pages import StreamedTexture, page_parents
+from hra.domains.textures.mips import reduction
+from hra.domains.textures.pages import PageTable, StreamedTexture, page_parents
 from hra.domains.textures.texture_set import TextureSet
-from hra.domains.textures.views.rendering import bilinear, neighbours
-from hra.errors import MetricError
+from hra.domains.textures.tiles import tile_pages
+from hra.domains.textures.views.rendering import neighbours
+from hra.errors import ImageError, MetricError
+from hra.kernels import Pyramid, build_pyramid, enlarged_squares
+from hra.kernels.arrays import adopt
+from hra.kernels.pyramids.blocks.errors import Along
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -99,27 +105,78 @@ def page_detail(texture: StreamedTexture) -> np.ndarray:
     -------
     float64 [N], averaged over texels and channels, 0 for the mip tail; uint8 textures count as 0 .. 1.
     """
-    pages, detail = texture.pages, np.zeros(texture.pages.bytes.size)
-    white = 255.0 if texture.mips[0].dtype == np.uint8 else 1.0
+    rows = texture.pages.cell
+    return _mean_bands(
+        texture.pages,
+        texture.mips,
+        lambda level: np.concatenate(
+            [_bands(texture.mips, level, rows, first) for first in range(0, texture.mips[level].shape[0], rows)]
+        ),
+    )
+
+
+def detail_of_image(
+    image: Any, tile: int = 128, *, srgb: bool = False, backend: str = "auto"
+) -> tuple[Pyramid, np.ndarray]:
+    """Mip levels of a texture and the detail of its pages, where the image is: on the host or on a CUDA device.
+
+    Parameters
+    ----------
+    image : float32 or uint8 [H, W, C], any size from 1 x 1; NumPy, torch, Warp or any array with DLPack.
+    tile, srgb : as for `TiledTexture.from_image`.
+    backend : "auto", "reference", "numba" or "warp".
+
+    Returns
+    -------
+    mips : the levels, of the kind and on the device of the image.
+    detail : float64 [N], `page_detail` of the tiles of `tile_pages`, on the host: 8 bytes a tile, for `DetailError`.
+
+    Raises
+    ------
+    ImageError : a tile below one texel. ArrayError : another layout or dtype. BackendUnavailable : Warp is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import textures
+    >>> mips, detail = textures.detail_of_image(np.zeros((256, 300, 3), np.uint8))
+    >>> len(mips.levels), detail.shape
+    (10, (9,))
+    """
+    mips = build_pyramid(image, reduction(srgb), backend=backend)
+    if not mips.layout.size or len(mips.shapes[0]) != 3:
+        raise ImageError(f"a texture is [H, W, C] with texels, not {list(mips.shapes[0])}")
+    levels = tuple(adopt(level, "image") for level in mips.levels)
+    pages = tile_pages(*mips.shapes[0][:2], tile)
+    return mips, _mean_bands(pages, levels, lambda level: _bands(levels, level, tile, backend=backend))
+
+
+def _mean_bands(pages: PageTable, levels: Sequence[Any], bands: Callable[[int], np.ndarray]) -> np.ndarray:
+    """Squares of each level's bands [GY, GX], by page and averaged."""
+    detail = np.zeros(pages.bytes.size)
+    white = 255.0 if str(levels[0].dtype).endswith("uint8") else 1.0
     for level in range(pages.level.max()):
-        strips = range(0, texture.mips[level].shape[0], pages.cell)
-        sums = np.stack([_squared_band(texture, level, first) for first in strips])
         of_level = np.flatnonzero(pages.level == level)
-        texels = pages.height[of_level].astype(np.int64) * pages.width[of_level] * texture.mips[0].shape[2]
-        detail[of_level] = sums[pages.y[of_level], pages.x[of_level]] / (texels * white**2)
+        texels = pages.height[of_level].astype(np.int64) * pages.width[of_level] * levels[0].shape[2]
+        detail[of_level] = bands(level)[pages.y[of_level], pages.x[of_level]] / (texels * white**2)
     return detail
 
 
-def _squared_band(texture: StreamedTexture, level: int, first: int) -> np.ndarray:
-    """Sum of squares of a Laplacian band in each page of the row of pages from row ``first`` on, float64 [GX]."""
-    fine, coarse, cell = texture.mips[level], texture.mips[level + 1], texture.pages.cell
-    (height, width), texels = texture.mips[0].shape[:2], fine[first : first + cell].astype(np.float32)
+def _bands(levels: Sequence[Any], level: int, cell: int, first: int | None = None, backend: str = "auto") -> np.ndarray:
+    """Sum of squares of a Laplacian band in each page, float64 [GY, GX]; only the row of pages from row ``first`` on.
+
+    Strip by strip, so that levels in files are never whole in memory.
+    """
+    fine, coarse = levels[level], levels[level + 1]
+    height, width = levels[0].shape[:2]
+    rows = slice(0, fine.shape[0]) if first is None else slice(first, min(first + cell, fine.shape[0]))
     # Positions of the texels' centres in level 0, which `neighbours` asks for.
-    y = (np.arange(first, first + len(texels)) + 0.5) * (height / fine.shape[0])
+    y = (np.arange(rows.start, rows.stop) + 0.5) * (height / fine.shape[0])
     x = (np.arange(fine.shape[1]) + 0.5) * (width / fine.shape[1])
-    above, below, down = (part[:, None] for part in neighbours(y, height, coarse.shape[0], cell, level + 1))
-    along_x = neighbours(x, width, coarse.shape[1], cell, level + 1)
-    start = int(above[0, 0])
-    expanded = bilinear(coarse[start : int(below[-1, 0]) + 1], (above - start, below - start, down), along_x)
-    squares = np.square(texels - expanded).sum(axis=(0, 2), dtype=np.float64)
-    return np.add.reduceat(squares, np.arange(0, fine.shape[1], cell))
+    above, below, down = neighbours(y, height, coarse.shape[0], cell, level + 1)
+    along_x = Along(*neighbours(x, width, coarse.shape[1], cell, level + 1))
+    if first is not None:
+        start = int(above[0])
+        fine, coarse, above, below = fine[rows], coarse[start : int(below[-1]) + 1], above - start, below - start
+    sums = enlarged_squares(fine, coarse, Along(above, below, down), along_x, cell, backend=backend)
+    return sums if isinstance(sums, np.ndarray) else sums.numpy()

@@ -55,6 +55,8 @@ from .methods.uniform_grid import UniformGrid as UniformGrid
 from .methods.vortex import Vortex as Vortex
 from .patches.builders import GridBuilder as GridBuilder
 from .patches.builders import PyramidBuilder as PyramidBuilder
+from .patches.device_selection import SelectedPatches as SelectedPatches
+from .patches.device_selection import select_patches as select_patches
 from .patches.legibility import Legibility as Legibility
 from .patches.metrics import RelevanceError as RelevanceError
 from .patches.metrics import RelevanceGain as RelevanceGain

@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.caching import cached_property
+from hra.caching import Scratch, cached_property
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.model import topology
 from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
-from hra.model.scratch import Scratch
 from hra.model.sets import active, cost_step, is_down_closed, total
 from hra.model.topology import Topology, level_order
 from hra.model.units import Units, rounded_up_sum, swap_units

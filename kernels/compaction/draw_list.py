@@ -11,6 +11,7 @@ from hra.kernels.arrays import adopt, check_int32, dtype_of, give_back, on_host
 from hra.kernels.backends import implementation
 
 PACKAGE = "hra.kernels.compaction"
+_OFFERED = ("numba", "warp", "reference", "gl")
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -28,7 +29,7 @@ def threshold_cut(parent: Any, error: Any, tolerance: Any, *, backend: str = "au
     error : [B, N] float32 or float64, >= 0, in the unit of ``tolerance``; NumPy, torch, Warp or any array with DLPack,
         on the host or a CUDA device.
     tolerance : [B], dtype and device of ``error``.
-    backend : "auto", "reference", "numba" or "warp".
+    backend : "auto", "reference", "numba", "warp" or "gl".
 
     Returns
     -------
@@ -54,7 +55,7 @@ def threshold_cut(parent: Any, error: Any, tolerance: Any, *, backend: str = "au
     if tuple(limits.shape) != (errors.shape[0],) or dtype_of(limits) != dtype_of(errors):
         what = f"{dtype_of(limits)} of shape {tuple(limits.shape)} is not {dtype_of(errors)} [{errors.shape[0]}]"
         raise ArrayError(what, where="argument tolerance", fix="pass one value per row of error")
-    chosen = implementation(PACKAGE, backend, errors)
+    chosen = implementation(PACKAGE, backend, errors, _OFFERED)
     return give_back(chosen.threshold_cut(above, errors, limits), error)
 
 
@@ -65,7 +66,7 @@ def compact(flags: Any, *, backend: str = "auto") -> Any:
     ----------
     flags : bool [N], fewer than 2**31; NumPy, torch, Warp or any array with DLPack, on the host or a CUDA device, from
         where only the number of true flags is copied to the host.
-    backend : "auto", "reference", "numba" or "warp".
+    backend : "auto", "reference", "numba", "warp" or "gl".
 
     Returns
     -------
@@ -83,4 +84,4 @@ def compact(flags: Any, *, backend: str = "auto") -> Any:
     if adopted.ndim != 1 or dtype_of(adopted) != np.bool_:
         what = f"{dtype_of(adopted)} of shape {tuple(adopted.shape)} is not bool [N]"
         raise ArrayError(what, where="argument flags", fix="compact one row of a batch at a time")
-    return give_back(implementation(PACKAGE, backend, adopted).compact(adopted), flags)
+    return give_back(implementation(PACKAGE, backend, adopted, _OFFERED).compact(adopted), flags)

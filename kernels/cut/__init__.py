@@ -6,7 +6,20 @@ more.
 
 from __future__ import annotations
 
+from hra.kernels.cut.chains import ChainGains, Chains, chain_cut, chain_gains
 from hra.kernels.cut.forest import ForestCut, LevelForest
 from hra.kernels.cut.search import all_valid, check_gain, hull_points, price_search, tree_sweep
 
-__all__ = ["ForestCut", "LevelForest", "all_valid", "check_gain", "hull_points", "price_search", "tree_sweep"]
+__all__ = [
+    "ChainGains",
+    "Chains",
+    "ForestCut",
+    "LevelForest",
+    "all_valid",
+    "chain_cut",
+    "chain_gains",
+    "check_gain",
+    "hull_points",
+    "price_search",
+    "tree_sweep",
+]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from hra.kernels.arrays import load_warp
+from hra.caching import cached_property
+from hra.kernels.arrays import load_warp, on_host
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,14 @@ class LevelForest:
         """The same forest as Warp arrays on ``device``; keep it where several calls share it."""
         wp = load_warp()
         parent, first_child, cost = (wp.array(a, device=device) for a in (self.parent, self.first_child, self.cost))
-        return LevelForest(self.level_offsets, parent, first_child, cost, self.base_cost)
+        sent = LevelForest(self.level_offsets, parent, first_child, cost, self.base_cost)
+        vars(sent)["total_cost"] = self.total_cost
+        return sent
+
+    @cached_property
+    def total_cost(self) -> float:
+        """The cost of all refinements; fetched from a device once, where the forest was not sent by `to`."""
+        return float((self.cost if on_host(self.cost) else self.cost.numpy()).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from hra.kernels.cut.chains import Chains
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.hull_rows import hull_row
 
@@ -157,3 +158,38 @@ def _stack(
         selected[i] = taken
         numbers[:, i] = forest.base_cost + spent, *others
     return selected, *numbers
+
+
+def chain_gains(chains: Chains, own: np.ndarray, inherited: np.ndarray) -> Result:
+    """See :func:`hra.kernels.cut.chains.chain_gains`."""
+    size = (len(own), len(chains.last))
+    gain, node, repaired = np.zeros(size), np.zeros(size, np.int32), np.zeros(len(own), np.int32)
+    for b, kept in enumerate(own.copy()):
+        slot = np.arange(kept.size) - chains.first_root
+        for v in (v for begin, end in chains.levels for v in range(begin, end)):
+            p = chains.parent[v]
+            siblings = chains.children[chains.offsets[p] : chains.offsets[p + 1]]
+            r = slot[p] if p >= chains.first_root else chains.first_child[slot[p]] + (not chains.last[slot[p]])
+            given = inherited[b, siblings]
+            for _ in range(np.count_nonzero((given > inherited[b, v]) | ((given == inherited[b, v]) & (siblings < v)))):
+                r = chains.first_child[r]
+            total, before = sum(given.tolist()), inherited[b, v]
+            if total > kept[p] * (1 + 1e-12):
+                repaired[b] += total > kept[p] * (1 + 1e-6)
+                before *= kept[p] / total
+            if kept[v] > before:
+                repaired[b] += kept[v] > before * (1 + 1e-6)
+                kept[v] = before
+            slot[v], gain[b, r], node[b, r] = r, before - kept[v], v
+    return gain, node, repaired
+
+
+def chain_cut(chains: Chains, node: np.ndarray, selected: np.ndarray) -> np.ndarray:
+    """See :func:`hra.kernels.cut.chains.chain_cut`."""
+    active = np.zeros((len(node), len(chains.parent)), np.bool_)
+    active[:, chains.first_root :] = True
+    b, r = np.nonzero(selected)
+    active[b, node[b, r]] = True
+    gone = chains.last[r]
+    active[b[gone], chains.parent[node[b[gone], r[gone]]]] = False
+    return active

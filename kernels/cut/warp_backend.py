@@ -22,10 +22,12 @@ from hra.kernels.arrays import on_host
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.hull_rows import CLOSE_ENOUGH
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
+from hra.kernels.cut.warp_chains import chain_cut, chain_gains
 from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
 
 from hra.kernels.cut import warp_hull, warp_prices  # isort: skip (launches must find Warp silent)
 
+__all__ = ["all_valid", "chain_cut", "chain_gains", "hull_points", "price_search", "tree_sweep"]
 Result = tuple[Any, ...]
 
 
@@ -171,7 +173,7 @@ def hull_points(forest: LevelForest, gain: Any, capacity: Any, slope_cost: Any, 
     ints = [new(shape, wp.int32, device) for _ in range(3)]
     selected, trial = new(shape, wp.bool, device), new(shape, wp.bool, device)
     spent, gained, price = (new(shape[0], wp.float64, device) for _ in range(3))
-    numbers = [float(cost.numpy().sum()), fill, spend_all, CLOSE_ENOUGH, forest.base_cost]
+    numbers = [forest.total_cost, fill, spend_all, CLOSE_ENOUGH, forest.base_cost]
     order = [resident.parent, resident.first_child]
     scratch = [slope, *ints, some, more, new(shape, wp.uint64, device), trial]
     inputs = [wide, bits[0], cost, bits[1], _send(slope_cost, device), *order, _send(capacity, device), *numbers]

@@ -15,6 +15,7 @@ from hra.kernels.pyramids.levels.pyramid import Layout, Pyramid
 
 # The module per backend that implements both steps of Burt and Adelson, REDUCE and EXPAND.
 PACKAGE = "hra.kernels.pyramids.burt"
+_OFFERED = ("numba", "warp", "reference", "gl")
 
 
 def gaussian_pyramid(image: Any, levels: int | None = None, backend: str = "auto") -> Pyramid:
@@ -29,7 +30,7 @@ def gaussian_pyramid(image: Any, levels: int | None = None, backend: str = "auto
     image : [..., H, W, C] float32, float16 or uint8; the last three axes are height, width, channels, the others a
         batch. Any kind of array that :func:`build_pyramid` takes; it is copied. Bytes stay in 0 to 255.
     levels : largest number of levels, level 0 (the image) included; None goes down to 1 x 1.
-    backend : "auto", "reference", "numba" or "warp".
+    backend : "auto", "reference", "numba", "warp" or "gl".
 
     Returns
     -------
@@ -56,7 +57,7 @@ def gaussian_pyramid(image: Any, levels: int | None = None, backend: str = "auto
     adopted = adopt(image, "image")
     check_image(adopted)
     layout = Layout.of(tuple(adopted.shape), levels)
-    data = gaussian_levels(adopted, layout, implementation(PACKAGE, backend, adopted))
+    data = gaussian_levels(adopted, layout, implementation(PACKAGE, backend, adopted, _OFFERED))
     return Pyramid(give_back(data, image), layout, "gaussian")
 
 
@@ -102,7 +103,7 @@ class LaplacianPyramid:
         BackendUnavailable : as :func:`laplacian_pyramid`.
         """
         data = adopt(self.data, "data")
-        burt = implementation(PACKAGE, backend, data)
+        burt = implementation(PACKAGE, backend, data, _OFFERED)
         total = burt.copy(data)
         if self.layout.size:
             # Coarsest first: each level is whole again before it is expanded.
@@ -145,7 +146,7 @@ def laplacian_pyramid(image: Any, levels: int | None = None, backend: str = "aut
     adopted = adopt(image, "image")
     check_image(adopted)
     layout = Layout.of(tuple(adopted.shape), levels)
-    burt = implementation(PACKAGE, backend, adopted)
+    burt = implementation(PACKAGE, backend, adopted, _OFFERED)
     data = gaussian_levels(adopted, layout, burt)
     if layout.size:
         # Finest first: each level is overwritten after the one below has used it.

@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
 from math import factorial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from hra.errors import BackendUnavailable, HraError
+from hra.errors import ArrayError, HraError
 from hra.kernels.arrays import adopt, check_image, give_back, on_host
+from hra.kernels.backends import implementation
 from hra.kernels.pyramids.levels.pyramid import halve
+
+PACKAGE = "hra.kernels.pyramids.spectra"
+# NumPy's and SciPy's transforms are what is fastest on the host.
+_OFFERED = ("reference", "warp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,31 +123,6 @@ _KEPT = 2**20  # pixels; the filters of an image of 1024 x 1024 and of its level
 _kept, _kept_rests = lru_cache(maxsize=16)(_filters), lru_cache(maxsize=2)(_rests)
 
 
-def crop(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """The lowest frequencies of a real transform [..., H, W // 2 + 1], as many as ``size`` (h, w) pixels have."""
-    height, width = size
-    lowest = spectrum[..., : width // 2 + 1]
-    return np.concatenate([lowest[..., : _upper(height), :], _last_rows(lowest, height // 2)], -2)
-
-
-def pad(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """The inverse of :func:`crop`: zeros at the frequencies that were cut off."""
-    *batch, height, columns = spectrum.shape
-    padded = np.zeros((*batch, size[0], size[1] // 2 + 1), spectrum.dtype)
-    padded[..., : _upper(height), :columns] = spectrum[..., : _upper(height), :]
-    _last_rows(padded, height // 2)[..., :columns] = _last_rows(spectrum, height // 2)
-    return padded
-
-
-def _upper(height: int) -> int:
-    """How many of the rows hold frequencies that are not negative."""
-    return (height + 1) // 2
-
-
-def _last_rows(spectrum: np.ndarray, count: int) -> np.ndarray:
-    return spectrum[..., spectrum.shape[-2] - count :, :]
-
-
 @dataclass(frozen=True, eq=False)
 class SteerablePyramid:
     """High-pass rest, oriented bands and low-pass rest; the sum of all squares is that of the image.
@@ -167,24 +145,45 @@ class SteerablePyramid:
         """Bands per scale."""
         return self.bands[0].shape[0]
 
-    def reconstruct(self) -> Any:
-        """The image [..., H, W, C] float32; of unchanged bands, within 2e-6 of its largest value."""
+    def reconstruct(self, backend: str = "auto") -> Any:
+        """The image [..., H, W, C] float32; of unchanged bands, within 2e-6 of its largest value.
+
+        Raises
+        ------
+        BackendUnavailable : as :func:`steerable_pyramid`.
+        """
         highpass = adopt(self.highpass, "highpass")
+        spectra = implementation(PACKAGE, backend, highpass, _OFFERED)
+        *_, height, width, channels = highpass.shape
         if highpass.size == 0:
-            return give_back(highpass.copy(), self.highpass)
-        image = (highpass.shape[-3], highpass.shape[-2])
-        spectrum = _transform(_planes(adopt(self.lowpass, "lowpass")))
+            return give_back(highpass.reshape(highpass.shape), self.highpass)
+        image = (height, width)
+        spectrum = spectra.transform(spectra.to_planes(adopt(self.lowpass, "lowpass")))
         steps = list(_steps(image, len(self.bands)))
-        bands_of_scales = [_planes(adopt(bands, "bands")) for bands in self.bands]
+        bands_of_scales = [_bands_of(spectra, bands) for bands in self.bands]
         # In a tight frame the adjoint is the inverse: the same filters, conjugated, in reverse.
         for (size, cutoff), bands in zip(reversed(steps), reversed(bands_of_scales), strict=True):
-            filters = filters_of(size, image, cutoff / 2, len(bands))
-            spectrum = pad(spectrum, size) * filters.lowpass + _combine(filters.oriented, bands)
+            count = bands.shape[0]
+            filters = filters_of(size, image, cutoff / 2, count)
+            turned = spectra.combined(bands, filters.oriented, phase(count).conjugate())
+            spectrum = spectra.widened(spectrum, filters.lowpass, size, turned)
         high, low = rests_of(image)
-        return _given(_inverse(spectrum * low + _transform(_planes(highpass)) * high, image), self.highpass)
+        finest = spectra.filtered(spectra.transform(spectra.to_planes(highpass)), high)
+        planes = spectra.inverse(spectra.added(spectra.filtered(spectrum, low), finest), image)
+        return _given(spectra.to_pixels(planes, channels), tuple(highpass.shape), highpass, self.highpass)
 
 
-def steerable_pyramid(image: Any, scales: int | None = None, orientations: int = 4) -> SteerablePyramid:
+def _bands_of(spectra: Any, bands: Any) -> Any:
+    """Bands [K, ..., h, w, C] as planes [K, P, h, w]."""
+    # Warp's arrays have four axes at most, those of others may have more.
+    flat = bands.reshape((-1, *bands.shape[-3:])) if len(bands.shape) > 4 else bands
+    planes = spectra.to_planes(adopt(flat, "bands"))
+    return planes.reshape((bands.shape[0], planes.shape[0] // bands.shape[0], *planes.shape[1:]))
+
+
+def steerable_pyramid(
+    image: Any, scales: int | None = None, orientations: int = 4, backend: str = "auto"
+) -> SteerablePyramid:
     """Split an image into bands by scale (an octave each) and orientation, and two rests.
 
     The frame is tight: the squares of all coefficients sum to those of the image, and `SteerablePyramid.reconstruct`
@@ -193,20 +192,23 @@ def steerable_pyramid(image: Any, scales: int | None = None, orientations: int =
 
     Parameters
     ----------
-    image : [..., H, W, C] float32, float16 or uint8, on the host; the last three axes are height, width, channels, the
-        others a batch. Any kind of array that :func:`build_pyramid` takes.
+    image : [..., H, W, C] float32, float16 or uint8; the last three axes are height, width, channels, the others a
+        batch. Any kind of array that :func:`build_pyramid` takes.
     scales : number of scales, at least 1; None leaves about 4 pixels along the shorter side of the low-pass rest.
     orientations : bands per scale, K, from 1 to 16.
+    backend : "auto", "reference" (NumPy, or SciPy where it is installed) or "warp", whose transforms take any size: as
+        many steps per axis as it has prime factors, each as long as its factor.
 
     Returns
     -------
-    SteerablePyramid : float32, of the same kind of array as the image.
+    SteerablePyramid : float32, of the same kind of array and on the same device as the image. Backends agree within
+        2e-6 of the image's largest value; NaN in an image makes all of its coefficients NaN.
 
     Raises
     ------
     ArrayError : no array, fewer than three axes, or another dtype.
     HraError : ``scales`` or ``orientations`` out of range.
-    BackendUnavailable : the image lies on a CUDA device.
+    BackendUnavailable : the backend is missing, has none of it, or cannot read the device.
 
     Notes
     -----
@@ -224,57 +226,57 @@ def steerable_pyramid(image: Any, scales: int | None = None, orientations: int =
     """
     pixels = adopt(image, "image")
     check_image(pixels)
-    if not on_host(pixels):
-        what = f"the steerable pyramid cannot read arrays on {pixels.device}"
-        raise BackendUnavailable(what, where="argument image", fix="copy the image to the CPU")
-    count = max(min(pixels.shape[-3:-1]).bit_length() - 3, 1) if scales is None else _check(scales, "scales", 32)
-    split = _analyse if pixels.size else _nothing
-    planes = _planes(pixels.astype(np.float32, copy=False))
-    highpass, bands, lowpass = split(planes, count, _check(orientations, "orientations", 16))
-    return SteerablePyramid(
-        _given(highpass, image), tuple(_given(band, image) for band in bands), _given(lowpass, image)
-    )
+    if type(image).__module__.startswith("warp") and image.ndim > 3:
+        what = "bands of a batch have five axes, and arrays of Warp have four"
+        raise ArrayError(what, where="argument image", fix="pass one image at a time, or a tensor of torch")
+    spectra = implementation(PACKAGE, backend, pixels, _OFFERED)
+    *batch, height, width, channels = pixels.shape
+    count = max(min(height, width).bit_length() - 3, 1) if scales is None else _check(scales, "scales", 32)
+    orientations = _check(orientations, "orientations", 16)
+    planes = spectra.to_planes(pixels)
+    split = _analyse(spectra, planes, count, orientations) if pixels.size else _nothing(planes, count, orientations)
+    highpass, bands, lowpass = split
+    made = []
+    for each in (highpass, *bands, lowpass):
+        # A band has an axis of orientations more.
+        shape = (*each.shape[:-3], *batch, *each.shape[-2:], channels)
+        made.append(_given(spectra.to_pixels(each, channels), shape, pixels, image))
+    return SteerablePyramid(made[0], tuple(made[1:-1]), made[-1])
 
 
-def _analyse(planes: np.ndarray, scales: int, orientations: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Rests and bands of planes [..., C, H, W], in the same order of axes."""
-    image = (planes.shape[-2], planes.shape[-1])
-    spectrum, (high, low) = _transform(planes), rests_of(image)
-    highpass = _inverse_each(spectrum, high[None], image)[0]
-    spectrum, size, bands = spectrum * low, image, []
+def _analyse(spectra: Any, planes: Any, scales: int, orientations: int) -> tuple[Any, list[Any], Any]:
+    """Rests and bands of planes [P, H, W]."""
+    image = (planes.shape[1], planes.shape[2])
+    spectrum, (high, low) = spectra.transform(planes), rests_of(image)
+    highpass = spectra.inverse(spectra.filtered(spectrum, high), image)
+    spectrum, size, bands = spectra.filtered(spectrum, low), image, []
     for size, cutoff in _steps(image, scales):
         filters = filters_of(size, image, cutoff / 2, orientations)
         # High-pass and low-pass of one cutoff have squares that sum to 1, and so have the orientations: energy is
         # split, not lost.
-        turned = spectrum * np.complex64(phase(orientations))
-        bands.append(_inverse_each(turned, filters.oriented, size))
+        bands.append(spectra.bands(spectrum, filters.oriented, phase(orientations), size))
         size = _halve(size)
         # The low-pass is 0 from half the cutoff on, so that half as many samples hold what is left (Nyquist).
-        spectrum = crop(spectrum * filters.lowpass, size)
-    return highpass, bands, _inverse(spectrum, size)
+        spectrum = spectra.lowest(spectrum, filters.lowpass, size)
+    return highpass, bands, spectra.inverse(spectrum, size)
 
 
-def _nothing(planes: np.ndarray, scales: int, orientations: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    *batch, height, width = planes.shape
+def _nothing(planes: Any, scales: int, orientations: int) -> tuple[Any, list[Any], Any]:
+    count, height, width = planes.shape
     sizes = [size for size, _ in _steps((height, width), scales + 1)]
-    bands = [np.empty((orientations, *batch, *size), np.float32) for size in sizes[:-1]]
-    return planes, bands, np.empty((*batch, *sizes[-1]), np.float32)
+    bands = [planes.reshape((orientations, count, *size)) for size in sizes[:-1]]
+    return planes, bands, planes.reshape((count, *sizes[-1]))
 
 
-def _combine(oriented: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    filtered = [_transform(band) * each for band, each in zip(bands, oriented, strict=True)]
-    return np.sum(filtered, axis=0) * np.complex64(np.conj(phase(len(bands))))
-
-
-def _planes(pixels: np.ndarray) -> np.ndarray:
-    """[..., H, W, C] as [..., C, H, W]: transforms of what is scattered in memory take half as long again."""
-    return np.ascontiguousarray(np.moveaxis(pixels, -1, -3))
-
-
-def _given(planes: np.ndarray, template: Any) -> Any:
-    """[..., C, H, W] as [..., H, W, C], of the kind of array that ``template`` is; copied where strides may not do."""
-    pixels = np.moveaxis(planes, -3, -1)
-    return pixels if isinstance(template, np.ndarray) else give_back(np.ascontiguousarray(pixels), template)
+def _given(made: Any, shape: tuple[int, ...], adopted: Any, template: Any) -> Any:
+    """Pixels [N, h, w, C] of the kind of array that ``template`` is; copied where strides may not do."""
+    pixels = made.numpy() if on_host(adopted) and not on_host(made) else made
+    if isinstance(template, np.ndarray):
+        return pixels.reshape(shape)
+    if isinstance(pixels, np.ndarray):
+        return give_back(np.ascontiguousarray(pixels).reshape(shape), template)
+    # Warp's arrays have four axes at most: those of others are made of them before they get more.
+    return give_back(pixels, template).reshape(shape)
 
 
 def _steps(size: tuple[int, int], scales: int) -> Iterator[tuple[tuple[int, int], float]]:
@@ -292,25 +294,3 @@ def _check(value: int, name: str, largest: int) -> int:
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= largest:
         return int(value)
     raise HraError(f"{name} is {value!r}", where=f"argument {name}", fix=f"a whole number from 1 to {largest}")
-
-
-def _transform(planes: np.ndarray) -> np.ndarray:
-    return _fft().rfft2(planes, norm="ortho")
-
-
-def _inverse(spectrum: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    return _fft().irfft2(spectrum, size, norm="ortho")
-
-
-def _inverse_each(spectrum: np.ndarray, filters: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """What each filter [K, h, w'] leaves of planes [..., h, w'], plane by plane, so in the cache: [K, ..., *size]."""
-    made = np.empty((len(filters), *spectrum.shape[:-2], *size), np.float32)
-    for number, each in enumerate(filters):
-        for place in np.ndindex(spectrum.shape[:-2]):
-            made[(number, *place)] = _inverse(spectrum[place] * each, size)
-    return made
-
-
-def _fft() -> Any:
-    """SciPy's transforms where it is installed, which take several lines at once; NumPy's are the same otherwise."""
-    return import_module("scipy.fft") if find_spec("scipy") else np.fft

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 def reduce_levels(context: Context, data: moderngl.Buffer, layout: Layout, dtype: np.dtype, reduce: Reduce) -> None:
     """Fill all levels of ``data`` behind level 0; the context is current, and ``layout`` is not empty."""
     is_bytes = dtype == np.uint8
-    flags = {"MEAN": int(reduce == "mean"), "SMALLEST": int(reduce == "min"), "BYTES": int(is_bytes)}
+    mean, blocks = int(reduce in ("mean", "block_mean")), int(reduce == "block_mean")
+    flags = {"MEAN": mean, "BLOCKS": blocks, "SMALLEST": int(reduce == "min"), "BYTES": int(is_bytes)}
     shader = "reduce_bytes.comp" if is_bytes else "reduce.comp"
     data.bind_to_storage_buffer(0)
     for level, ((height, width), (below, beside)) in enumerate(pairwise(layout.sizes)):

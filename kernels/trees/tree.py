@@ -58,6 +58,28 @@ class Tree:
         leaf = np.flatnonzero(children == 0).astype(np.int32)
         return cls(checked, leaf, node, first_child, tuple(offsets[: levels + 1].tolist()))
 
+    @classmethod
+    def of_runs(cls, offsets: np.ndarray) -> Tree:
+        """Sets 0 .. G - 1, and below each the leaves of one run: one level of a cluster hierarchy.
+
+        Parameters
+        ----------
+        offsets : int [G + 1], where the leaves of each set begin, and their number; no set is empty.
+
+        Raises
+        ------
+        HierarchyError : a set without leaves.
+        """
+        sizes = np.diff(offsets)
+        if (sizes <= 0).any() or offsets[0] != 0:
+            raise HierarchyError("a set has no leaves", where=f"set {int(np.argmax(sizes <= 0))}")
+        sets, count = len(sizes), len(sizes) + int(offsets[-1])
+        parent = np.concatenate([np.full(sets, -1), np.repeat(np.arange(sets), sizes)]).astype(np.int32)
+        node = np.arange(count, dtype=np.int32)
+        first_child = np.full(count + 1, count, np.int32)
+        first_child[:sets] = sets + np.asarray(offsets[:-1])
+        return cls(parent, node[sets:], node, first_child, (0, sets, count) if sets else (0,))
+
     def __len__(self) -> int:
         """Number of nodes N."""
         return self.parent.shape[0]

@@ -11,9 +11,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
-from hra.caching import cached_property
+from hra.caching import Scratch, cached_property
 from tests.helpers.scripts import ROOT
 
 SOURCES = [path for room in ("hra", "domains", "kernels") for path in (ROOT / room).rglob("*.py")]
@@ -103,3 +104,20 @@ def test_the_library_uses_no_other() -> None:
     lines = [line for path in SOURCES for line in path.read_text("utf-8").splitlines() if "cached_property" in line]
     assert sum("@cached_property" in line for line in lines) > 100
     assert not [line for line in lines if "functools" in line and "import" in line]
+
+
+def test_memory_is_given_again_until_its_shape_changes():
+    scratch = Scratch()
+    first = scratch.array("a", (3, 2))
+    assert first is scratch.array("a", (3, 2))
+    assert scratch.array("b", (3, 2)) is not first
+    wider = scratch.array("a", (4, 2), np.float32)
+    assert (wider.shape, wider.dtype) == ((4, 2), np.float32)
+
+
+def test_every_thread_has_its_own():
+    scratch, found = Scratch(), []
+    thread = threading.Thread(target=lambda: found.append(scratch.array("a", (2,))))
+    thread.start()
+    thread.join()
+    assert found[0] is not scratch.array("a", (2,))

@@ -14,9 +14,9 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.embedding.feature_grid import Overlaps, Regions
 from hra.domains.tokens.methods.sampled.tokens import SampledTokens
-from hra.domains.tokens.pyramid.level_errors import squared_errors
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
+from hra.kernels import level_errors
 from hra.model.hierarchy import Hierarchy
 from hra.model.topology import Topology
 
@@ -133,7 +133,7 @@ def _gains(context: TokenContext, grids: list[ClusterGrid]) -> list[np.ndarray]:
     """The error that every token takes away from what the next coarser grid shows; 0 for the coarsest."""
     pyramid, halves = context.pyramid, 2 if any(grid.shift for grid in grids) else 1
     unit = pyramid.patch // halves
-    errors = pyramid.once(("errors", unit), lambda: squared_errors(pyramid.levels, unit))
+    errors = pyramid.once(("errors", unit), lambda: level_errors(pyramid.mips, unit))
     weight = context.pixel_weight.repeat(halves, axis=0).repeat(halves, axis=1)[: errors.shape[1], : errors.shape[2]]
     sums = [_integral(errors[grid.level] * weight) for grid in grids]
     pairs = zip(grids[:-1], sums[:-1], sums[1:], strict=True)

@@ -11,10 +11,9 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.domains.tokens.pyramid.blocks import block_means
-from hra.domains.tokens.pyramid.level_errors import error_sums, squared_errors
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
-from hra.kernels import Pyramid, build_pyramid
+from hra.kernels import Pyramid, build_pyramid, level_errors, node_errors, take_blocks
 from hra.model.arrays import frozen
 from hra.model.short_repr import ShortRepr
 
@@ -132,9 +131,9 @@ class PatchPyramid(ShortRepr):
 
     @cached_property
     def errors_by_level(self) -> np.ndarray:
-        """Squared error of each finest patch while a level shows all, [L, rows, columns]; see `squared_errors`."""
+        """Squared error of each finest patch while a level shows all: `hra.kernels.level_errors`."""
         # Python 3.11 computes a cached property of one object at a time, whatever the thread.
-        return self.once("errors", lambda: squared_errors(self.levels, self.patch))
+        return self.once("errors", lambda: level_errors(self.mips, self.patch))
 
     def boxes(self, positions: np.ndarray) -> np.ndarray:
         """Pixels (x0, y0, x1, y1), end excluded, that patches [K, 3] at (level, x, y) cover, int32 [K, 4]."""
@@ -143,12 +142,10 @@ class PatchPyramid(ShortRepr):
 
     def values(self, positions: np.ndarray) -> np.ndarray:
         """Pixel values of patches [K, 3] at (level, x, y), row by row: float32 [K, patch * patch * 3]."""
-        values = np.empty((len(positions), self.patch, self.patch, 3), np.float32)
-        for level in np.unique(positions[:, 0]):
-            here = positions[:, 0] == level
-            x, y = positions[here, 1], positions[here, 2]
-            values[here] = self._blocks(int(level))[y, :, x]
-        return values.reshape(len(positions), 3 * self.patch**2)
+        level, x, y = np.asarray(positions, np.int64).T
+        columns = np.array([columns for _, columns in self.grids])
+        numbers = (self.offsets[level] + y * columns[level] + x).astype(np.int32)
+        return take_blocks(self.mips, numbers, self.patch).reshape(len(positions), 3 * self.patch**2)
 
     def node_errors(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weighted squared error over the region of every patch, and the same one level coarser.
@@ -162,15 +159,7 @@ class PatchPyramid(ShortRepr):
         own : float64 [N], while the patch itself shows the region.
         inherited : float64 [N], while its parent does (at the coarsest level: the patch itself).
         """
-        return error_sums(self.errors_by_level, np.asarray(weight, np.float64), self.offsets)
-
-    def _blocks(self, level: int) -> np.ndarray:
-        """The level cut into patches, edge repeated: a view [rows, patch, columns, patch, 3]."""
-        pixels, (rows, columns) = self.levels[level], self.grids[level]
-        pad = (rows * self.patch - pixels.shape[0], columns * self.patch - pixels.shape[1])
-        # A level of whole patches is not copied: `np.pad` would do so even for nothing.
-        padded = np.pad(pixels, ((0, pad[0]), (0, pad[1]), (0, 0)), mode="edge") if any(pad) else pixels
-        return padded.reshape(rows, self.patch, columns, self.patch, 3)
+        return node_errors(self.errors_by_level, np.asarray(weight, np.float64))
 
 
 def full_depth(image_size: tuple[int, ...], patch: int) -> int:

@@ -22,7 +22,7 @@ from hra.kernels.raster.buffers import check_storage_size, upload
 from hra.kernels.raster.context import Context
 from hra.kernels.raster.levels import rect_extremum, reduce_levels
 
-REDUCTIONS: tuple[Reduce, ...] = ("mean", "max", "min")
+REDUCTIONS: tuple[Reduce, ...] = ("mean", "block_mean", "max", "min")
 _DTYPES = (np.dtype(np.float32), np.dtype(np.uint8))
 
 _local = threading.local()
@@ -61,7 +61,7 @@ def rect_reduce(
 def _check_supported(dtype: np.dtype, reduce: Reduce) -> None:
     if dtype not in _DTYPES or reduce not in REDUCTIONS:
         what = f"the backend 'gl' cannot reduce {dtype} by {reduce!r}"
-        fix = "use 'auto', or float32 or uint8 and mean, max or min"
+        fix = "use 'auto', or float32 or uint8 and mean, block_mean, max or min"
         raise BackendUnavailable(what, where="argument backend", fix=fix)
 
 

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from hra.errors import BackendUnavailable
+from hra.kernels.compaction import threshold_cut
 from hra.kernels.raster import DrawList, Fence, VisibilityBuffer, overlap
 
+PARENT = np.r_[-1, np.arange(99) // 2].astype(np.int32)
+ERRORS = (1 / (1 + np.arange(100, dtype=np.float32)))[None]
 
-@pytest.mark.parametrize("count", [0, 1, 7])
-def test_the_frames_are_those_of_a_plain_loop(context, count):
+
+@pytest.mark.parametrize(("count", "backend"), [(0, "reference"), (1, "numba"), (7, "warp")])
+def test_the_frames_are_those_of_a_plain_loop(context, count, backend):
     random = np.random.default_rng(0)
     corners = random.uniform(-1, 1, (300, 3))
     ranges = np.stack([np.arange(100), np.arange(1, 101)], 1)
@@ -19,7 +23,8 @@ def test_the_frames_are_those_of_a_plain_loop(context, count):
 
     def select(matrix: np.ndarray) -> np.ndarray:
         order.append("select")
-        return np.arange(100) % 7 < 10 * matrix[0, 0] - 9
+        limit = np.array([0.02 * matrix[0, 0]], np.float32)
+        return threshold_cut(PARENT, ERRORS, limit, backend=backend)[0]
 
     def draw(matrix: np.ndarray, where: np.ndarray) -> None:
         order.append("draw")

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hra.caching import Scratch
 from hra.compiling import njit
 from hra.domains.tokens.methods.regions.painting import bin_along
 from hra.domains.tokens.methods.regions.region_tree import RegionTree
-from hra.model.scratch import Scratch
 
 
 def patch_region_errors(tree: RegionTree, image: np.ndarray, weight: np.ndarray, patch: int) -> np.ndarray:

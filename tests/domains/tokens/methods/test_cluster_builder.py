@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens.methods.cluster_builder import ClusterBuilder, cluster_grids
-from hra.domains.tokens.pyramid.level_errors import squared_errors
 from hra.errors import ArrayError
+from hra.kernels import level_errors
 
 KINDS = [(2, True), (4, True), (4, False)]
 kinds = pytest.mark.parametrize(("cluster", "staggered"), KINDS)
@@ -88,7 +88,7 @@ def test_gains_are_the_error_that_goes(smooth_noise, cluster, staggered):
     errors = allocation.context.pyramid.errors_by_level
     assert allocation.base_error == pytest.approx(errors[-1].sum() / image.size, rel=1e-2)
     unit = 8 if staggered else 16
-    every = squared_errors(allocation.context.pyramid.levels, unit)
+    every = level_errors(allocation.context.pyramid.mips, unit)
     blocks = shown.reshape(256 // unit, unit, 320 // unit, unit).max(axis=(1, 3)).astype(int)
     left = np.take_along_axis(every, blocks[None], axis=0).sum() / image.size
     assert allocation.residual == pytest.approx(left, rel=1e-9)

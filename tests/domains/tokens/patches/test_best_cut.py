@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hra import Hierarchy
 from hra.domains import tokens
 from hra.domains.tokens.patches.best_cut import best_cut
-from hra.domains.tokens.pyramid.level_errors import error_sums
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid, quadtree
 from hra.errors import RepairWarning
+from hra.kernels import node_errors
 from hra.model.gains import gains_from_errors
 
 sizes = st.tuples(st.integers(1, 40), st.integers(1, 40))
@@ -42,7 +42,7 @@ def test_errors_add_up_over_regions(size: tuple[int, int], levels: int | None, s
     rows, columns = pyramid.grids[0]
     errors, weight = rng.random((len(pyramid.levels), rows, columns)), rng.random((rows, columns))
     errors[0] = 0  # the finest level shows the image itself
-    own, inherited = error_sums(errors, weight, pyramid.offsets)
+    own, inherited = node_errors(errors, weight)
     for number, (level, x, y) in enumerate(pyramid.positions):
         side = 2**level
         region = slice(y * side, (y + 1) * side), slice(x * side, (x + 1) * side)

@@ -13,7 +13,7 @@ from hra_lab.bench.devices import Device
 from hra_lab.bench.harness import Case, Contender, Gaps
 from hra_lab.bench.kernels import peers_opencv, peers_pyrtools, peers_scipy, peers_torch, seeded_inputs
 from hra_lab.bench.kernels.checks import check_arrays, compare
-from hra_lab.bench.kernels.peers import Peer, gather, on_two_threads, require_host
+from hra_lab.bench.kernels.peers import Peer, gather, on_two_threads
 
 # On graphics cards torch convolves numbers of 11 bits (TF32) unless told otherwise.
 _ERROR, _TF32_ERROR = 1e-5, 5e-3
@@ -55,20 +55,19 @@ def laplacian(side: int, device: Device) -> Case:
 
 
 def steerable(side: int, device: Device) -> Case:
-    """Five scales of four orientations of a grey image.
-
-    Raises
-    ------
-    BackendUnavailable : the device is not the host; the library has this pyramid there only.
-    """
-    require_host(device)
+    """Five scales of four orientations of a grey image."""
     scales = min(_SCALES, _levels(side))
-    own = Contender("hra", lambda image: steerable_pyramid(image, scales, _ORIENTATIONS))
+
+    def read(pyramid: SteerablePyramid) -> SteerablePyramid:
+        fetched = [device.fetch(part) for part in _parts(pyramid)]
+        return SteerablePyramid(fetched[0], tuple(fetched[1:-1]), fetched[-1])
+
+    own = Contender("hra", lambda image: steerable_pyramid(image, scales, _ORIENTATIONS), device.send, read=read)
     pyrtools = partial(peers_pyrtools.steerable, scales=scales, orientations=_ORIENTATIONS)
     others, absent = gather(device, {"pyrtools": pyrtools})
     inputs = seeded_inputs.images(side, 1, np.float32)
     image = inputs(0)
-    written = sum(part.nbytes for part in _parts(own.run(image)))
+    written = sum(part.nbytes for part in _parts(own.read(own.run(own.prepare(image)))))
     return Case((own, *others), inputs, _judge_frames, side * side, image.nbytes + written, absent)
 
 

@@ -1,35 +1,36 @@
-"""How well each pyramid level alone shows the image, patch by patch."""
+"""Errors of levels, nodes and tiles, and pixels of blocks, by Numba: all levels of a row at once, images by threads."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from hra.caching import Scratch
 from hra.compiling import njit
-from hra.model.scratch import Scratch
+from hra.kernels.pyramids.blocks.errors import Along
+from hra.kernels.pyramids.blocks.reference import FAR, NEAR
+from hra.kernels.row_blocks import Block, for_each, split
 
-# As in `interpolation`: slope of the polynomial of degree four through five cell means.
-_NEAR = np.float32(22 / 128)
-_FAR = np.float32(-3 / 128)
+_NEAR, _FAR = np.float32(NEAR), np.float32(FAR)
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _KEPT = 2**23  # numbers, 32 MB: seven levels of 1024 x 1024 pixels have 4.7 million
 _memory = Scratch()
 
 
-def errors_of_levels(levels: Sequence[np.ndarray], patch: int) -> np.ndarray:
-    """Squared error of every patch while one level shows the whole image, clipped to [0, 1].
+def level_errors(levels: list[np.ndarray], patch: int, grid: tuple[int, ...]) -> np.ndarray:
+    """See :func:`hra.kernels.pyramids.blocks.errors.level_errors`; ``levels`` [B, h, w, C]."""
+    errors = np.zeros((len(levels[0]), *grid))
 
-    Parameters
-    ----------
-    levels : float32 [ceil(H / 2**l), ceil(W / 2**l), C], at least two.
-    patch : side in pixels, even.
+    def work(image: int) -> None:
+        if len(levels) > 1:
+            _errors_of([level[image] for level in levels], patch, errors[image, 1:])
+            np.maximum.accumulate(errors[image], axis=0, out=errors[image])
 
-    Returns
-    -------
-    float64 [L - 1, ceil(H/patch), ceil(W/patch)] for the levels from 1 on, summed over pixels and channels.
-    """
-    image = levels[0]
+    for_each(list(range(len(errors))), levels[0].nbytes, work)
+    return errors
+
+
+def _errors_of(levels: list[np.ndarray], patch: int, errors: np.ndarray) -> None:
+    """Add the errors of one image [h, w, C] to those of its levels from 1 on."""
     planes = [np.ascontiguousarray(np.moveaxis(level, 2, 0)) for level in levels[1:]]
     shown = _room((len(planes), *planes[0].shape))
     shown[0] = planes[0]
@@ -40,9 +41,7 @@ def errors_of_levels(levels: Sequence[np.ndarray], patch: int) -> np.ndarray:
             _refine(cells, fine)
             cells = fine
         _refine(cells, shown[index])
-    errors = np.zeros((len(planes), -(-image.shape[0] // patch), -(-image.shape[1] // patch)))
-    _compare(image, shown, patch, errors)
-    return errors
+    _compare(levels[0], shown, patch, errors)
 
 
 def _room(shape: tuple[int, ...]) -> np.ndarray:
@@ -146,17 +145,23 @@ def _pairs(pixels, even, odd):
             even[c, width // 2] = pixels[width - 1, c]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "nnan", "nsz"})
+@njit(cache=True, inline="always")
+def _clipped(value):
+    value = _ZERO if value < _ZERO else value  # NaN stays what it is
+    return _ONE if value > _ONE else value
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "nsz"})
 def _add_squares(cells, even, odd, total):
     """Add what pairs of pixels lack of a row of cells; the last cell may have a first pixel only."""
     for x in range(odd.size):
         slope = _NEAR * (cells[x + 3] - cells[x + 1]) + _FAR * (cells[x + 4] - cells[x])
-        first = even[x] - min(max(cells[x + 2] - slope, _ZERO), _ONE)
-        second = odd[x] - min(max(cells[x + 2] + slope, _ZERO), _ONE)
+        first = even[x] - _clipped(cells[x + 2] - slope)
+        second = odd[x] - _clipped(cells[x + 2] + slope)
         total[x] += first * first + second * second
     for x in range(odd.size, even.size):
         slope = _NEAR * (cells[x + 3] - cells[x + 1]) + _FAR * (cells[x + 4] - cells[x])
-        first = even[x] - min(max(cells[x + 2] - slope, _ZERO), _ONE)
+        first = even[x] - _clipped(cells[x + 2] - slope)
         total[x] += first * first
 
 
@@ -168,44 +173,12 @@ def _add_up_of_level(total, pairs, errors):
             errors[level, x // pairs] += total[level, x]
 
 
-def squared_errors(levels: Sequence[np.ndarray], patch: int) -> np.ndarray:
-    """Squared error of every finest patch when one level shows the whole image, for each level.
-
-    A level is brought to full resolution by the same average interpolation that reconstructs images from tokens, and
-    clipped to [0, 1]. A coarser level counts at least the error of the finer one, patch by patch: where it fits better
-    by chance, it gets no credit that the finer level would have to pay back.
-
-    Parameters
-    ----------
-    levels : float32 [ceil(H / 2**l), ceil(W / 2**l), 3].
-    patch : side in pixels, even.
-
-    Returns
-    -------
-    float64 [L, ceil(H/patch), ceil(W/patch)], summed over real pixels and channels; zeros for level 0.
-    """
-    image = levels[0]
-    errors = np.zeros((len(levels), -(-image.shape[0] // patch), -(-image.shape[1] // patch)))
-    if len(levels) > 1:
-        np.maximum.accumulate(errors_of_levels(levels, patch), axis=0, out=errors[1:])
-    return errors
-
-
-def error_sums(errors: np.ndarray, weight: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted errors over the region of every patch, while it shows the region and while its parent does.
-
-    Parameters
-    ----------
-    errors : float64 [L, rows, columns], see `squared_errors`; zeros for level 0, which shows the image itself.
-    weight : float64 [rows, columns] of the finest patches.
-    offsets : int64 [L + 1], where the patches of each level begin, row by row.
-
-    Returns
-    -------
-    Two float64 [N]; at the coarsest level both are the same.
-    """
-    own, inherited = np.zeros(offsets[-1]), np.zeros(offsets[-1])
-    _add_up(errors, weight, offsets, own, inherited)
+def node_errors(errors: np.ndarray, weight: np.ndarray | None, offsets: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """See :func:`hra.kernels.pyramids.blocks.errors.node_errors`; ``errors`` [B, L, rows, columns]."""
+    own, inherited = np.zeros((len(errors), offsets[-1])), np.zeros((len(errors), offsets[-1]))
+    ones, begins = np.ones(errors.shape[2:]), np.array(offsets)
+    for image, each in enumerate(errors):
+        _add_up(each, ones if weight is None else weight[image], begins, own[image], inherited[image])
     return own, inherited
 
 
@@ -233,3 +206,87 @@ def _add_up(errors, weight, offsets, own, inherited):
     # Node by node: assigning slices makes Numba compile a second's worth of error messages.
     for root in range(offsets[levels - 1], offsets[levels]):
         inherited[root] = own[root]
+
+
+def enlarged_squares(fine: np.ndarray, coarse: np.ndarray, along_y: Along, along_x: Along, cell: int) -> np.ndarray:
+    """See :func:`hra.kernels.pyramids.blocks.errors.enlarged_squares`."""
+    # Numba has no float16 on the host.
+    pixels, below = (each.astype(np.float32) if each.dtype == np.float16 else each for each in (fine, coarse))
+    height, width, channels = pixels.shape
+    sums = np.zeros((-(-height // cell), -(-width // cell)))
+    # One pixel of a row after the other: indices of values, not of pixels.
+    first, second = ((part[:, None] * channels + np.arange(channels)).ravel() for part in along_x[:2])
+    across = np.repeat(along_x.weight, channels)
+    rows, flat = pixels.reshape(height, -1), np.ascontiguousarray(below).reshape(len(below), -1)
+
+    def work(block: Block) -> None:
+        part = slice(block.first, block.last)
+        axis = tuple(each[part] for each in along_y)
+        _add_bands(rows[part], flat, axis, (first, second, across), cell * channels, cell, block.first, sums)
+
+    for_each(split(1, height, rows[:1].nbytes, cell), pixels.nbytes, work)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _add_bands(fine, coarse, along_y, along_x, run, cell, begin, sums):
+    above, below, down = along_y
+    first, second, across = along_x
+    upper, lower = np.empty(first.size, np.float32), np.empty(first.size, np.float32)
+    held = np.full(2, -1)
+    for y in range(len(fine)):
+        # Rows that follow each other lie between the same two.
+        if above[y] != held[0]:
+            _along_row(coarse[above[y]], first, second, across, upper)
+        if below[y] != held[1]:
+            _along_row(coarse[below[y]], first, second, across, lower)
+        held[0], held[1] = above[y], below[y]
+        for tile in range(sums.shape[1]):
+            part = slice(tile * run, min((tile + 1) * run, first.size))
+            sums[(begin + y) // cell, tile] += _squares(fine[y, part], upper[part], lower[part], down[y])
+
+
+@njit(cache=True, nogil=True)
+def _along_row(row, first, second, across, result):
+    for x in range(first.size):
+        result[x] = np.float32(row[first[x]]) * (_ONE - across[x]) + np.float32(row[second[x]]) * across[x]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def _squares(fine, upper, lower, down):
+    # Sums of a row of a tile: some hundred squares, of which float32 keeps six digits.
+    total, up = _ZERO, _ONE - down
+    for x in range(fine.size):
+        band = np.float32(fine[x]) - (upper[x] * up + lower[x] * down)
+        total += band * band
+    return np.float64(total)
+
+
+def take_blocks(data: np.ndarray, table: np.ndarray, blocks: np.ndarray, patch: int, channels: int) -> np.ndarray:
+    """See :func:`hra.kernels.pyramids.blocks.taking.take_blocks`."""
+    taken = np.empty((len(blocks), patch, patch, channels), data.dtype)
+    # Bits are moved, not numbers: Numba has no float16.
+    word = f"u{data.dtype.itemsize}"
+    _take(data.view(word), table, blocks, patch, channels, taken.view(word).reshape(-1))
+    return taken
+
+
+@njit(cache=True, nogil=True)
+def _take(data, table, blocks, patch, channels, taken):
+    size, at = table[-1, 0], 0
+    for k in range(blocks.size):
+        image, block = divmod(blocks[k], size)
+        level = 0
+        while block >= table[level + 1, 0]:
+            level += 1
+        height, width = table[level, 1], table[level, 2]
+        begin = table[level, 3] + image * height * width * channels
+        row, column = divmod(block - table[level, 0], (width + patch - 1) // patch)
+        inside = min(patch, width - column * patch)
+        for i in range(patch):
+            source = begin + (min(row * patch + i, height - 1) * width + column * patch) * channels
+            for j in range(inside * channels):
+                taken[at + j] = data[source + j]
+            for j in range(inside * channels, patch * channels):
+                taken[at + j] = data[source + (inside - 1) * channels + j % channels]
+            at += patch * channels
