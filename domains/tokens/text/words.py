@@ -43,5 +43,15 @@ def same_words(question: str, label: str) -> float:
 @lru_cache(maxsize=4096)
 def likeness(one: str, other: str) -> float:
     """Share of equal letters in order, 0 below what a coarse read may mistake."""
-    ratio = 1.0 if one == other else SequenceMatcher(None, one, other).ratio()
+    if one == other:
+        return 1.0
+    both = len(one) + len(other)
+    # Letters that both have, in any order, are no fewer than those in order: most pairs end here.
+    if 2 * min(len(one), len(other)) < _ALIKE * both or 2 * _shared(one, other) < _ALIKE * both:
+        return 0.0
+    ratio = SequenceMatcher(None, one, other).ratio()
     return ratio if ratio >= _ALIKE else 0.0
+
+
+def _shared(one: str, other: str) -> int:
+    return sum(min(one.count(letter), other.count(letter)) for letter in set(one))
