@@ -231,7 +231,7 @@ def _discharge(graph, flow, left, rounding, distance, queue, waiting):
     """Carry what the wave left behind on, by distances that are raised where it got stuck; the visits made.
 
     Push-relabel, first in, first out (Goldberg and Tarjan 1988). Raised distances stay lower bounds. Where many have
-    to be raised, to search anew is cheaper.
+    to be raised, to search again is cheaper.
     """
     before, predecessors, after, successor, back = graph
     n, head, count, visits = left.size, 0, 0, 0.0
