@@ -155,7 +155,7 @@ _SHOWN = ("all", "places", "question")
 
 
 def _relevance(cell: Cell) -> str:
-    return "none" if cell.method in BLIND else cell.relevance
+    return "none" if cell.method in BLIND else str(cell.relevance)
 
 
 def _hex(answers: np.ndarray) -> str:
