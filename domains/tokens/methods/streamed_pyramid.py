@@ -47,6 +47,7 @@ _WINDOW = 16  # patches along a side of what is read
 _SHEET = 3  # windows along a side of what is read at once; that takes about a second
 _LOOKS = 4  # sheets at most, 8 MB each
 _CENTRES = 512  # tokens around which crops may lie
+_MOVED = 1.1  # times the last price
 _EXPANDED = 32  # nodes per token whose children are made, at most
 
 
@@ -424,9 +425,13 @@ class StreamedPyramid(HierarchicalResourceAllocator):
             done, leaves = done + 1, leaves + len(tree.nodes) - before - 1
             for u in range(before, len(tree.nodes)):
                 put(u)
-        # All that could be worth more than a token.
+        # All that could be worth more than a token; of what is only guessed, until a round hardly moves the price.
+        last = 0.0
         while done < limit:
             price = Hull(finish="none").solve(Problem.of(_tree(tree, seen), _KnownError(), None, budget)).price or 0.0
+            if not seen.image.is_known and 0 < price < _MOVED * last:
+                break
+            last = price
             more = [
                 v
                 for v, node in enumerate(tree.nodes)
