@@ -25,9 +25,9 @@ _WHOLE = 2**24  # pixels up to which a TIFF is decoded at once, as other images 
 METHODS = ("pyramid", "foveated")
 _REGIONS = "it joins neighbouring patches into regions, for which all finest patches must be there at once"
 _REFUSED = {
-    "gestalt-saccades": "it orders finest patches by relevance alone, and most have that of a whole patch of the overview",
+    "gestalt-saccades": "it orders finest patches by relevance alone, and most share that of a patch of the overview",
     "two-pass": "it shows whole cells of a grid of 16 x 16 by finest patches, of which a cell has thousands here",
-    "multi-fixation": "a fixation adds to the hierarchy of the one before, and here each makes its own",
+    "multi-fixation": "each fixation adds to the patches of the one before, and here each makes patches of its own",
     "semantic-tree": _REGIONS,
     "semantic-atlas": _REGIONS,
     "hybrid-atlas": _REGIONS,

@@ -73,7 +73,7 @@ def test_info_and_what_is_refused(slide: tuple[Path, np.ndarray], capsys: pytest
     for method, why in (
         ("two-pass", "whole cells"),
         ("gestalt-saccades", "by relevance alone"),
-        ("multi-fixation", "hierarchy of the one before"),
+        ("multi-fixation", "patches of the one before"),
         ("semantic-tree", "into regions"),
         ("grid", "all finest patches"),
     ):
