@@ -23,6 +23,15 @@ from hra.files.local_files import make_folder
 
 _WHOLE = 2**24  # pixels up to which a TIFF is decoded at once, as other images are
 METHODS = ("pyramid", "foveated")
+_REGIONS = "it joins neighbouring patches into regions, for which all finest patches must be there at once"
+_REFUSED = {
+    "gestalt-saccades": "it orders finest patches by relevance alone, and most share that of a patch of the overview",
+    "two-pass": "it shows whole cells of a grid of 16 x 16 by finest patches, of which a cell has thousands here",
+    "multi-fixation": "each fixation adds to the patches of the one before, and here each makes patches of its own",
+    "semantic-tree": _REGIONS,
+    "semantic-atlas": _REGIONS,
+    "hybrid-atlas": _REGIONS,
+}
 
 
 def is_large(path: Path) -> bool:
@@ -50,8 +59,9 @@ def allocated(path: Path, query: str, method: str, relevance: str, budget: int) 
     HraError : another method than "pyramid" and "foveated".
     """
     if method not in METHODS:
-        fix = f"use {' or '.join(METHODS)}, or a crop of it"
-        raise HraError(f"the method {method!r} is not for images of any size", where="--method", fix=fix)
+        why = _REFUSED.get(method, "it looks at all finest patches at once")
+        what = f"the method {method!r} is not for images of any size: {why}"
+        raise HraError(what, where="--method", fix=f"use {' or '.join(METHODS)}, or a crop of it")
     chosen = relevance_named(relevance)
     allocator = StreamedPyramid(FoveatedRelevance(chosen) if method == "foveated" else chosen)
     with running(path.name) as progress:

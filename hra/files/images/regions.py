@@ -44,7 +44,10 @@ class Grid:
 
 @dataclass(frozen=True)
 class _Reader:
-    """What a format gives: its name, levels from the finest on, (level, row, column) -> pixels, metres per pixel."""
+    """What a format gives: its name, levels from the finest on, (level, row, column) -> pixels, metres per pixel.
+
+    ``most`` is the largest number that there can be, None where that is the largest of its type.
+    """
 
     format: str
     grids: Sequence[Grid]
@@ -52,6 +55,7 @@ class _Reader:
     spacing: float | None = None
     names: str = "tile"
     alpha: bool = False
+    most: int | None = None
 
 
 class RegionFile:
@@ -128,7 +132,7 @@ class RegionFile:
             if pixels.ndim != 3 or pixels.shape[0] < height or pixels.shape[1] < width:
                 raise ImageError(f"it has the shape {pixels.shape}, not {height} x {width}", where=where)
             return np.ascontiguousarray(
-                _colours(pixels[:height, :width], self._reader.alpha, self._channels, self._window, where)
+                _colours(pixels[:height, :width], self._reader, self._channels, self._window, where)
             )
         except HraError as error:
             if error.where:
@@ -234,7 +238,7 @@ def _cut_from(image: np.ndarray) -> Callable[[int, int, int], np.ndarray]:
 
 def _colours(
     pixels: np.ndarray,
-    alpha: bool,
+    reader: _Reader,
     channels: Sequence[int] | None,
     window: tuple[float, float] | None,
     where: str,
@@ -244,12 +248,16 @@ def _colours(
     chosen = tuple(range(3 if count >= 3 else 1)) if channels is None else tuple(channels)
     if len(chosen) not in (1, 3) or not all(0 <= one < count for one in chosen):
         raise ImageError(f"channels {list(chosen)} of {count}", where=where, fix="name one or three of those there are")
-    alpha = alpha and channels is None and count == 4 and pixels.dtype == np.uint8
+    alpha = reader.alpha and channels is None and count == 4 and pixels.dtype == np.uint8
     pixels = pixels if alpha or chosen == tuple(range(count)) else pixels[..., list(chosen)]
     if window is not None:
         pixels = ((pixels.astype(np.float32) - window[0]) / np.float32(window[1] - window[0])).clip(0, 1)
     elif pixels.dtype == np.bool_:
         pixels = pixels * np.uint8(255)
+    elif reader.most is not None and pixels.dtype in (np.uint8, np.uint16):  # 2, 4, 12 bits ...
+        most, full = reader.most, np.iinfo(pixels.dtype).max
+        twice = np.minimum(pixels, most).astype(np.uint32) * np.uint32(2 * full)
+        pixels = ((twice + np.uint32(most)) // np.uint32(2 * most)).astype(pixels.dtype)
     elif pixels.dtype.kind == "f":
         pixels = pixels.astype(np.float32)
     elif pixels.dtype not in (np.uint8, np.uint16):
@@ -313,18 +321,21 @@ def _tiff(file: Path) -> _Reader:
         there = [part for part in parts if part is not None]
         if len(there) < len(parts):
             return None
-        tile = there[0] if len(there) == 1 else np.concatenate(there, axis=2)
+        tile: np.ndarray = there[0] if len(there) == 1 else np.concatenate(there, axis=2)
+        if first.bitspersample == 1:  # facsimile is decoded to bytes of 0 and 1
+            tile = tile != 0
         if first.photometric == 0:  # white is zero
-            tile = np.iinfo(tile.dtype).max - tile if tile.dtype != np.bool_ else ~tile
+            tile = (most or np.iinfo(tile.dtype).max) - tile if tile.dtype != np.bool_ else ~tile
         elif first.photometric == 3:  # a palette of 16-bit colours
             tile = (first.colormap[:, tile[..., 0]] >> 8).astype(np.uint8).transpose(1, 2, 0)
         return tile
 
     name = f"{'BigTIFF' if opened.is_bigtiff else 'TIFF'}{', OME' if opened.is_ome else ''}"
     first = pages[0][0][0]
-    return _Reader(
-        name, grids, decode, spacing, "tile" if first.is_tiled else "strip", first.extrasamples[:1] in ((1,), (2,))
-    )
+    packed = first.dtype.kind == "u" and first.bitspersample < 8 * first.dtype.itemsize and first.photometric != 3
+    most = 2**first.bitspersample - 1 if packed else None
+    alpha = first.extrasamples[:1] in ((1,), (2,))
+    return _Reader(name, grids, decode, spacing, "tile" if first.is_tiled else "strip", alpha, most)
 
 
 def _refuse_circles(opened: Any, file: Path) -> None:

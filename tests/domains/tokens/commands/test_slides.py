@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -67,8 +70,16 @@ def test_info_and_what_is_refused(slide: tuple[Path, np.ndarray], capsys: pytest
     path, _ = slide
     assert run_hra("tokens", "info", path) == 0
     assert "4352 x 4608" in capsys.readouterr().out
-    assert run_hra("tokens", "allocate", path, "--method", "two-pass") == 2
-    assert "not for images of any size" in capsys.readouterr().err
+    for method, why in (
+        ("two-pass", "whole cells"),
+        ("gestalt-saccades", "by relevance alone"),
+        ("multi-fixation", "patches of the one before"),
+        ("semantic-tree", "into regions"),
+        ("grid", "all finest patches"),
+    ):
+        assert run_hra("tokens", "allocate", path, "--method", method) == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert f"'{method}' is not for images of any size" in said and why in said
     assert run_hra("tokens", "allocate", path, "--metric", "relevance_error") == 2
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     assert run_hra("tokens", "allocate", path, "--relevance", "uniform") == 2
@@ -77,18 +88,27 @@ def test_info_and_what_is_refused(slide: tuple[Path, np.ndarray], capsys: pytest
 
 def test_explore_shows_every_patch_of_every_budget(slide: tuple[Path, np.ndarray]):
     from hra.domains import tokens
-    from hra.pages.explore.tokens import slide_view
     from tests.helpers.explorers import cuts, unpacked
 
     path, _ = slide
-    view = slide_view(path, "", 137, tokens.UniformRelevance())
+    page = path.with_name("p.html")
+    assert run_hra("explore", path, "--budget", 137, "-o", page) == 0
+    found = re.search(r'id="data">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
+    (view,) = json.loads(found[1])["views"] if found else ()
+    assert (view["kind"], view["size"], view["unit"]) == ("slide", [4608, 4352], "tokens")
     track, places = view["tracks"][0], unpacked(view["places"]).reshape(-1, 3)
-    image, allocator = tokens.StreamedImage.open(path), tokens.StreamedPyramid(tokens.UniformRelevance())
+    image, allocator = tokens.StreamedImage.open(path), tokens.StreamedPyramid()
     start = view["start"]
     chosen = allocator.realize(allocator.allocate((image, ""), float(unpacked(track["budgets"])[start])))
     assert {tuple(places[n]) for n in cuts(track)[start]} == {tuple(place) for place in chosen.places.tolist()}
     assert (unpacked(track["residual"]) >= unpacked(track["least"]) - 1e-12).all()
     assert unpacked(track["budgets"])[start] == 137
+    # The pixels of every patch stand in one picture, row by row.
+    atlas = np.asarray(Image.open(io.BytesIO(base64.b64decode(view["atlas"].partition(",")[2]))), np.float32) / 255
+    for n in (0, len(places) // 2, len(places) - 1):
+        top, left = (16 * k for k in divmod(n, view["columns"]))
+        shown = atlas[top : top + 16, left : left + 16].ravel()
+        assert np.abs(shown - image.values(places[n : n + 1].astype(int))[0]).mean() < 0.05
 
 
 @pytest.mark.browser

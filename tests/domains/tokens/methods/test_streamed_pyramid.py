@@ -113,3 +113,28 @@ def test_bad_input_is_refused():
     with pytest.raises(BudgetTooSmall):
         streamed = StreamedImage.read(np.zeros((40, 40, 3), np.float32))
         tokens.StreamedPyramid().allocate((streamed, ""), 0)
+
+
+def test_another_question_reads_few_new_tiles(smooth_noise, tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    random = np.random.default_rng(0)
+    levels = [np.rint(smooth_noise(4096, 4096) * 255).astype(np.uint8)]
+    for y, x in random.integers(0, 3900, (60, 2)).tolist():
+        levels[0][y : y + 150, x : x + 150] = random.integers(0, 256, (150, 150, 3), np.uint8)
+    while levels[-1].shape[0] > 512:
+        levels.append(np.rint(tokens.PatchPyramid.build(levels[-1]).levels[1] * 255).astype(np.uint8))
+    options = {"tile": (128, 128), "photometric": "rgb", "compression": "zlib"}
+    with tifffile.TiffWriter(tmp_path / "a.tif") as file:
+        for number, level in enumerate(levels):
+            file.write(level, **options, **({"subfiletype": 1} if number else {"subifds": len(levels) - 1}))
+    image, previous, read = StreamedImage.open(tmp_path / "a.tif"), None, []
+    allocator = tokens.StreamedPyramid(tokens.FoveatedRelevance())
+    for query in ("what is at the top left?", "what is at the bottom right?", "what is at the top left?"):
+        before = image.tiles_read if read else 0
+        previous = allocator.allocate((image, query), 137, previous=previous)
+        chosen = allocator.realize(previous)
+        read.append(image.tiles_read - before)
+        left, top = chosen.centres.mean(axis=0) - 2048
+        assert len(chosen) == 137 and (max(left, top) < -500 if "left" in query else min(left, top) > 500)
+    assert image.file is not None and image.file.tiles == 1024
+    assert 0 < read[1] <= read[0] / 2 and read[2] == 0 and sum(read) <= 128

@@ -101,6 +101,39 @@ def test_grey_white_is_zero_one_bit_and_channels_in_pages(tmp_path, pixels, opti
 
 
 @pytest.mark.case(98)
+@pytest.mark.parametrize("white", [0, 1])
+@pytest.mark.parametrize("bits", [1, 2, 4, 12, 14])
+def test_numbers_of_fewer_bits_have_a_range_of_their_own(tmp_path, bits, white):
+    most = 2**bits - 1
+    numbers = np.random.default_rng(0).integers(0, most + 1, (96, 130)).astype(np.uint8 if bits < 8 else np.uint16)
+    kind = "miniswhite" if white else "minisblack"
+    tifffile.imwrite(tmp_path / "a.tif", numbers, tile=(32, 32), photometric=kind, bitspersample=bits)
+    file = open_regions(tmp_path / "a.tif")
+    shown, full = file.levels[0][:, :], np.iinfo(numbers.dtype).max
+    expected = np.rint((most - numbers if white else numbers) * (full / most))
+    assert shown.dtype == numbers.dtype and np.array_equal(shown, np.repeat(expected[..., None], 3, axis=2))
+    if bits > 1:  # a window is of the file's own numbers
+        half = open_regions(tmp_path / "a.tif", window=(0, 2 * most)).levels[0][:, :]
+        assert np.allclose(half[..., 0], (most - numbers if white else numbers) / (2 * most))
+
+
+@pytest.mark.parametrize("compression", ["group3", "group4"])
+def test_facsimile_is_black_and_white(tmp_path, compression):
+    Image.fromarray(NOISE[..., 0]).convert("1").save(tmp_path / "a.tif", compression=compression)
+    with Image.open(tmp_path / "a.tif") as whole:
+        expected = np.asarray(whole.convert("RGB"))
+    for swapped in (False, True):
+        data = (tmp_path / "a.tif").read_bytes()
+        with tifffile.TiffFile(tmp_path / "a.tif", mode="r+b") as file:
+            zero = file.pages[0].photometric
+            if swapped:
+                file.pages[0].tags[262].overwrite(1 - int(zero))
+        shown = open_regions(tmp_path / "a.tif").levels[0][:, :]
+        assert np.array_equal(shown, 255 - expected if swapped else expected) and 0 < shown.mean() < 255
+        (tmp_path / "a.tif").write_bytes(data)
+
+
+@pytest.mark.case(98)
 def test_many_channels_and_numbers_without_a_range(tmp_path):
     bands = np.random.default_rng(2).integers(-500, 9000, (300, 260, 13), np.int16)
     path = write(tmp_path / "a.tif", bands, photometric="minisblack", planarconfig="contig")
