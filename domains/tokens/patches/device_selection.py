@@ -32,6 +32,15 @@ class SelectedPatches:
     blocks : int32 [K], b * N + n of every chosen patch, image by image, from fine to coarse.
     values : float32 [K, patch, patch, C], their pixels.
     allocation : cost, gain and bound of each image, and what was refined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import tokens
+    >>> images = np.random.default_rng(0).random((2, 64, 64, 3), dtype=np.float32)
+    >>> chosen = tokens.select_patches(images, budget=10)
+    >>> chosen.values.shape, chosen.active.sum(axis=1)
+    ((20, 16, 16, 3), array([10, 10]))
     """
 
     pyramid: Pyramid

@@ -170,6 +170,8 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
     part, split = _sweep(chord, whole, share)
     if not chord.solved:
         _flow(chord, part, split.copy())
+    if not chord.solved:
+        _close_in(chord, part, split, _MORE)
     price, surplus = chord.bound_price, np.empty_like(part.gain)
     if chord.bound - chord.most > _FAR * chord.scale:
         closure(*part[:3], price, split, _MORE, np.empty(part.gain.size, np.bool_))
@@ -190,22 +192,37 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
 
 def _sweep(chord: Chord, whole: Part, share: np.ndarray) -> tuple[Part, np.ndarray]:
     """Close in by sweeps, which improve ``share`` [E]; the part that is left, and its shares."""
-    part, selected, capacity = whole, np.empty_like(chord.selected), chord.problem.capacity
-    may_shrink = selected.size >= _MANY and not chord.problem.hierarchy.shrinks
     # The highest price first: it yields what is free, and a bound where nothing else can be afforded.
-    price, sweeps = price_range(chord.problem)[1], _SWEEPS
+    sweeps, too_low = _close_in(chord, whole, share, _SWEEPS, price_range(chord.problem)[1], _MANY)
+    if too_low is None:
+        return whole, share
+    # What cannot pay at a price that is too low cannot at a higher one.
+    part = whole.of(hopeful(*whole.order, whole.among, whole.gain - too_low * whole.cost, share))
+    share, chord.bound = share[part.edge], np.inf
+    _close_in(chord, part, share, sweeps)
+    return part, share
+
+
+def _close_in(
+    chord: Chord, part: Part, share: np.ndarray, sweeps: int, price: float | None = None, many: float = np.inf
+) -> tuple[int, float | None]:
+    """Sweep at the chord's slopes, from ``price`` on; the sweeps that are left, and the last price if it was too low.
+
+    Of ``many`` refinements and more, none of which costs less than nothing, it ends at the first price that was.
+    """
+    selected, capacity = np.empty(part.gain.size, np.bool_), chord.problem.capacity
+    may_end = selected.size >= many and not chord.problem.hierarchy.shrinks
+    price = chord.price if price is None else price
     while sweeps > 0 and not chord.solved:
         known, tolerance = chord.worth_at(price), chord.tolerance
         worth, made = better_set(*part[:3], price, share, sweeps, known, tolerance, selected)
         chord.add(part, price, selected)
         chord.prove(price, worth, share)
         sweeps -= made
-        # What cannot pay at a price that is too low cannot at a higher one, unless it costs less than nothing.
-        if may_shrink and part is whole and total(part.cost, selected) > capacity:
-            part = whole.of(hopeful(*whole.order, whole.among, whole.gain - price * whole.cost, share))
-            share, selected, chord.bound = share[part.edge], np.empty(part.gain.size, np.bool_), np.inf
+        if may_end and total(part.cost, selected) > capacity:
+            return sweeps, price
         price = chord.price
-    return part, share
+    return sweeps, None
 
 
 def _flow(chord: Chord, part: Part, share: np.ndarray) -> None:
