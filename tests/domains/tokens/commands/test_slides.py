@@ -94,7 +94,8 @@ def test_explore_shows_every_patch_of_every_budget(slide: tuple[Path, np.ndarray
     page = path.with_name("p.html")
     assert run_hra("explore", path, "--budget", 137, "-o", page) == 0
     found = re.search(r'id="data">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
-    (view,) = json.loads(found[1])["views"] if found else ()
+    assert found is not None
+    (view,) = json.loads(found[1])["views"]
     assert (view["kind"], view["size"], view["unit"]) == ("slide", [4608, 4352], "tokens")
     track, places = view["tracks"][0], unpacked(view["places"]).reshape(-1, 3)
     image, allocator = tokens.StreamedImage.open(path), tokens.StreamedPyramid()
