@@ -196,34 +196,39 @@ def _placeable(left, distance, rounding):
     return placeable
 
 
+@njit(inline="always")
+def _push(graph, flow, left, distance, r, nearer):
+    """Carry the surplus of r to neighbours at the distance ``nearer``: back first, then evenly."""
+    before, predecessors, after, successor, back = graph
+    ways = 0
+    for j in range(after[r], after[r + 1]):
+        k, s = back[j], successor[j]
+        # To send back is to cancel: at most what flows.
+        if flow[k] > 0.0 and distance[s] == nearer and left[r] > 0.0:
+            moved = min(left[r], flow[k])
+            flow[k] -= moved
+            left[r] -= moved
+            left[s] += moved
+    for k in range(before[r], before[r + 1]):
+        ways += distance[predecessors[k]] == nearer
+    # Edges to predecessors have no capacity: every split is a valid flow.
+    if ways > 0 and left[r] > 0.0:
+        moved = left[r] / ways
+        for k in range(before[r], before[r + 1]):
+            if distance[predecessors[k]] == nearer:
+                flow[k] += moved
+                left[predecessors[k]] += moved
+        left[r] = 0.0
+
+
 @njit(cache=True)
 def _wave(graph, flow, left, rounding, distance, queue):
-    """Carry all surplus one step closer to the nearest deficit, from the farthest on: back first, then evenly."""
-    before, predecessors, after, successor, back = graph
+    """Carry all surplus one step closer to the nearest deficit, from the farthest on."""
     # From far to near: everything that passes through r has arrived when its turn comes.
     for i in range(queue.size - 1, -1, -1):
         r = queue[i]
-        if left[r] <= rounding or distance[r] == 0:
-            continue
-        nearer, ways = distance[r] - 1, 0
-        for j in range(after[r], after[r + 1]):
-            k, s = back[j], successor[j]
-            # To send back is to cancel: at most what flows.
-            if flow[k] > 0.0 and distance[s] == nearer and left[r] > 0.0:
-                moved = min(left[r], flow[k])
-                flow[k] -= moved
-                left[r] -= moved
-                left[s] += moved
-        for k in range(before[r], before[r + 1]):
-            ways += distance[predecessors[k]] == nearer
-        # Edges to predecessors have no capacity: every split is a valid flow.
-        if ways > 0 and left[r] > 0.0:
-            moved = left[r] / ways
-            for k in range(before[r], before[r + 1]):
-                if distance[predecessors[k]] == nearer:
-                    flow[k] += moved
-                    left[predecessors[k]] += moved
-            left[r] = 0.0
+        if left[r] > rounding and distance[r] != 0:
+            _push(graph, flow, left, distance, r, distance[r] - 1)
 
 
 @njit(cache=True)
@@ -254,31 +259,19 @@ def _discharge(graph, flow, left, rounding, distance, queue, waiting):
         if nearest == n:  # no deficit is in reach any more
             distance[r] = -1
             continue
-        distance[r], ways = nearest + 1, 0
+        distance[r] = nearest + 1
+        _push(graph, flow, left, distance, r, nearest)
         for j in range(after[r], after[r + 1]):
-            k, s = back[j], successor[j]
-            if flow[k] > 0.0 and distance[s] == nearest and left[r] > 0.0:
-                moved = min(left[r], flow[k])
-                flow[k] -= moved
-                left[r] -= moved
-                left[s] += moved
-                if left[s] > rounding and not waiting[s]:
-                    queue[(head + count) % n], waiting[s] = s, True
-                    count += 1
+            s = successor[j]
+            if distance[s] == nearest and left[s] > rounding and not waiting[s]:
+                queue[(head + count) % n], waiting[s] = s, True
+                count += 1
         for k in range(before[r], before[r + 1]):
-            ways += distance[predecessors[k]] == nearest
-        if ways > 0 and left[r] > 0.0:
-            moved = left[r] / ways
-            for k in range(before[r], before[r + 1]):
-                p = predecessors[k]
-                if distance[p] == nearest:
-                    flow[k] += moved
-                    left[p] += moved
-                    if left[p] > rounding and not waiting[p]:
-                        queue[(head + count) % n], waiting[p] = p, True
-                        count += 1
-            left[r] = 0.0
-        elif left[r] > rounding:
+            p = predecessors[k]
+            if distance[p] == nearest and left[p] > rounding and not waiting[p]:
+                queue[(head + count) % n], waiting[p] = p, True
+                count += 1
+        if left[r] > rounding:
             queue[(head + count) % n], waiting[r] = r, True
             count += 1
     return visits

@@ -170,9 +170,7 @@ def add_turned(
     value = wp.vec2f(0.0, 0.0)
     for k in range(gains.shape[0]):
         value += bands[k * spectrum.shape[0] + p, y, x] * gains[k, y, x]
-    spectrum[p, y, x] = wp.vec2f(
-        value[0] * factor[0] - value[1] * factor[1], value[0] * factor[1] + value[1] * factor[0]
-    )
+    spectrum[p, y, x] = _times(value, factor)
 
 
 @wp.kernel
