@@ -102,6 +102,18 @@ def check_int32(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
         raise ArrayError(f"dtype {dtype_of(array)} is not int32", where=f"argument {name}", fix=fix)
 
 
+def check_fits(array: Any, name: str, dtype: Any, shape: tuple[int, ...], device: str) -> None:
+    """Raise unless an adopted array has this dtype and shape and lies on ``device``.
+
+    Raises
+    ------
+    ArrayError : it does not.
+    """
+    if tuple(array.shape) != shape or dtype_of(array) != dtype or device_of(array) != device:
+        what = f"{dtype_of(array)} {list(array.shape)} on {device_of(array)} does not fit"
+        raise ArrayError(what, where=f"argument {name}", fix=f"{np.dtype(dtype)} {list(shape)} on {device}")
+
+
 def load_warp() -> Any:
     """The module ``warp``, imported on first use and told to print nothing unless the user chose a log level.
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, device_of, dtype_of, give_back, load_warp
+from hra.kernels.arrays import adopt, check_fits, device_of, give_back, load_warp
 from hra.kernels.backends import implementation
 
 PACKAGE = "hra.kernels.cut"
@@ -99,7 +98,4 @@ def chain_cut(chains: Chains, node: Any, selected: Any, *, backend: str = "auto"
 
 
 def _check(array: Any, name: str, dtype: Any, like: Any, rows: int) -> None:
-    if tuple(array.shape) != (rows, like.shape[0]) or dtype_of(array) != dtype or device_of(array) != device_of(like):
-        what = f"{dtype_of(array)} {list(array.shape)} on {device_of(array)} does not fit"
-        fix = f"{np.dtype(dtype)} [B, {like.shape[0]}] on {device_of(like)}"
-        raise ArrayError(what, where=f"argument {name}", fix=fix)
+    check_fits(array, name, dtype, (rows, like.shape[0]), device_of(like))

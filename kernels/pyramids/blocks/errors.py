@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, device_of, dtype_of, give_back, on_host
+from hra.kernels.arrays import adopt, check_fits, device_of, dtype_of, give_back, on_host
 from hra.kernels.backends import implementation
 from hra.kernels.pyramids.levels.pyramid import Pyramid
 
@@ -85,14 +85,8 @@ def node_errors(errors: Any, weight: Any = None, *, backend: str = "auto") -> tu
         raise ArrayError(what, where="argument errors")
     *batch, levels, rows, columns = given.shape
     weights = None if weight is None else adopt(weight, "weight")
-    if weights is not None and (
-        tuple(weights.shape) != (*batch, rows, columns)
-        or dtype_of(weights) != _DOUBLE
-        or device_of(weights) != device_of(given)
-    ):
-        what = f"{dtype_of(weights)} {list(weights.shape)} on {device_of(weights)} does not fit"
-        fix = f"float64 {[*batch, rows, columns]} on {device_of(given)}"
-        raise ArrayError(what, where="argument weight", fix=fix)
+    if weights is not None:
+        check_fits(weights, "weight", _DOUBLE, (*batch, rows, columns), device_of(given))
     count, offsets = math.prod(batch), block_offsets(levels, rows, columns)
     if not (count and offsets[-1]):
         empty = [_zeros((*batch, offsets[-1]), given) for _ in range(2)]
