@@ -46,6 +46,7 @@ def run(sizes: AttentionSizes, progress: Callable[[str], None]) -> dict[str, Any
 
     kinds: dict[str, tuple[Any, Callable[[int], int]]] = {
         "windows of 32": (WindowedAttention(32), lambda count: count * (32 + -(-count // 32))),
+        "windows of 16, means of 4": (WindowedAttention(16, pooled=4), lambda count: count * (16 + -(-count // 4))),
         "rank 32": (LowRankAttention(32), lambda count: count * 32),
         "rank 128": (LowRankAttention(128), lambda count: count * 128),
         "128 random features": (RandomFeatureAttention(128), lambda count: 2 * count * 128),
