@@ -70,7 +70,7 @@ def all_seeds() -> dict[str, Seeds]:
         "glb": Seeds(tuple(f for f in _small(gltf.cases()) if f[1] == ".glb"), {}),
         "hra": Seeds(_assets(), {}),
         "images": Seeds(images, {}),
-        "images, tile by tile": Seeds((*images, *_textures()), {}, texels),
+        "streamed images": Seeds((*images, *_textures()), {}, texels),
         "traces": Seeds(_small(traces.cases()), {}),
         "poses": Seeds(((_KITTI, ".txt"), (_TUM, ".txt")), {}, _poses),
         "allocations": Seeds(_allocations(), {}, Allocation.load),
