@@ -2,8 +2,12 @@
 
 The distance to one triangle is convex: of three corners, the one that is farthest from the triangle nearest to their
 middle bounds how far all between them is from the other surface. What the middle itself is away is never more than the
-distance that is looked for. So triangles are quartered only where the bound is above the largest of these, which leaves
+distance that is looked for. So triangles are divided only where the bound is above the largest of these, which leaves
 a few: Guthe, Borodin and Klein, Fast and accurate Hausdorff distance calculation between meshes, 2005.
+
+A triangle that reaches over a side of its nearest one is cut along that side, else quartered. Quarters alone would
+follow such a side down to the smallest pieces wherever the same plane is triangulated in two ways. Where sheets cross,
+the nearest triangle is of either sheet by chance; those nearest to the corners are tried, too.
 
 Near triangles are found in a tree of balls, eight in each, over triangles along a space-filling curve.
 """
@@ -21,6 +25,9 @@ _TOLERANCE = 1.02
 # Distances below this part of the extent are as good as none, and what rounding may add to distances.
 _NEGLIGIBLE, _ROUNDING = 2.0**-21, 2.0**-40
 _DEEPEST = 16
+# From this depth on, triangles nearest to the corners are tried, too; no piece is cut thinner than this part of what is
+# known; and after so many pieces, in all and for each triangle, what is left keeps the bound that it has.
+_CORNERS_FROM, _THINNEST, _PIECES, _PIECES_EACH = 3, 0.01, 2**20, 64
 _FAN = 8
 # So many triangles are looked at first, to know early what is far.
 _FIRST = 512
@@ -91,16 +98,20 @@ def _tree(positions: np.ndarray, indices: np.ndarray, origin: np.ndarray) -> tup
 
 @njit(cache=True, nogil=True)
 def _farthest(corners, triangles, balls, ends, known, whole):
-    """The largest distance that was seen, ``known`` at least, and a bound on all; ``whole``: quarter until it holds."""
+    """The largest distance that was seen, ``known`` at least, and a bound on all; ``whole``: divide until it holds."""
     stack, depth, p = np.empty((4 * _DEEPEST, 3, 3)), np.empty(4 * _DEEPEST, np.int64), np.empty((3, 3))
-    waiting = np.empty((8 * ends.size + 8, 2), np.int64)
-    bound, near = known * _TOLERANCE, np.int64(0)
+    waiting, heights = np.empty((8 * ends.size + 8, 2), np.int64), np.empty(3)
+    bound, near, pieces = known * _TOLERANCE, np.int64(0), _PIECES + _PIECES_EACH * len(corners)
     for t in range(len(corners)):
-        _copy(corners, t, stack[0])
+        for corner in range(3):  # assigning a slice compiles how errors are worded
+            for axis in range(3):
+                stack[0, corner, axis] = corners[t, corner, axis]
         depth[0], size = 0, 1
         while size:
-            size -= 1
-            _copy(stack, size, p)
+            size, pieces = size - 1, pieces - 1
+            for corner in range(3):
+                for axis in range(3):
+                    p[corner, axis] = stack[size, corner, axis]
             level = depth[size]
             x, y, z = (
                 (p[0, 0] + p[1, 0] + p[2, 0]) / 3,
@@ -111,30 +122,90 @@ def _farthest(corners, triangles, balls, ends, known, whole):
             known = max(known, np.sqrt(square))
             if not whole:
                 continue
-            farthest = 0.0
-            for c in range(3):
-                farthest = max(farthest, square_distance(p[c, 0], p[c, 1], p[c, 2], triangles, near))
+            best, farthest = near, _reach(p, triangles, near)
+            if level >= _CORNERS_FROM and farthest > (known * _TOLERANCE) ** 2:
+                for c in range(3):
+                    which, square = _nearest(p[c, 0], p[c, 1], p[c, 2], triangles, balls, ends, near, waiting)
+                    known = max(known, np.sqrt(square))
+                    reach = _reach(p, triangles, which)
+                    if reach < farthest:
+                        best, farthest = which, reach
             farthest = np.sqrt(farthest)
-            if farthest <= known * _TOLERANCE or level == _DEEPEST - 1:
+            if farthest <= known * _TOLERANCE or level == _DEEPEST - 1 or pieces < 0:
                 bound = max(bound, farthest, known)
                 continue
-            for c in range(4):
-                for k in range(3):
-                    for axis in range(3):
-                        if c < 3:
-                            stack[size, k, axis] = (p[c, axis] + p[k, axis]) / 2
-                        else:
-                            stack[size, k, axis] = (p[k, axis] + p[(k + 1) % 3, axis]) / 2
-                depth[size] = level + 1
-                size += 1
+            count = _divide(p, _parted(p, triangles, best, known * _THINNEST, heights), heights, stack, size)
+            for c in range(size, size + count):
+                depth[c] = level + 1
+            size += count
     return known, max(bound, known)
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _copy(triangles, at, to):
-    for corner in range(3):  # assigning a slice compiles how errors are worded
-        for axis in range(3):
-            to[corner, axis] = triangles[at, corner, axis]
+def _reach(p, triangles, which):
+    """The square of the distance of the farthest of three corners [3, 3] from one triangle."""
+    farthest = 0.0
+    for c in range(3):
+        farthest = max(farthest, square_distance(p[c, 0], p[c, 1], p[c, 2], triangles, which))
+    return farthest
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _parted(p, triangles, k, least, heights):
+    """Whether a plane, upright on triangle ``k`` along a side of it, parts corners [3, 3] by more than ``least``.
+
+    ``heights`` [3] are then those above the plane that has most on both of its sides.
+    """
+    ax, ay, az = triangles[k, 0], triangles[k, 1], triangles[k, 2]
+    sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
+    tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
+    nx, ny, nz = sy * tz - sz * ty, sz * tx - sx * tz, sx * ty - sy * tx
+    most = least
+    for side in range(3):
+        if side == 0:
+            ox, oy, oz, dx, dy, dz = ax, ay, az, sx, sy, sz
+        elif side == 1:
+            ox, oy, oz, dx, dy, dz = ax + sx, ay + sy, az + sz, tx - sx, ty - sy, tz - sz
+        else:
+            ox, oy, oz, dx, dy, dz = ax + tx, ay + ty, az + tz, -tx, -ty, -tz
+        wx, wy, wz = dy * nz - dz * ny, dz * nx - dx * nz, dx * ny - dy * nx
+        length = np.sqrt(wx * wx + wy * wy + wz * wz)
+        if not length > 0:  # a degenerate triangle has no sides
+            continue
+        one = ((p[0, 0] - ox) * wx + (p[0, 1] - oy) * wy + (p[0, 2] - oz) * wz) / length
+        two = ((p[1, 0] - ox) * wx + (p[1, 1] - oy) * wy + (p[1, 2] - oz) * wz) / length
+        three = ((p[2, 0] - ox) * wx + (p[2, 1] - oy) * wy + (p[2, 2] - oz) * wz) / length
+        both = min(max(one, two, three), -min(one, two, three))
+        if both > most:
+            most, heights[0], heights[1], heights[2] = both, one, two, three
+    return most > least
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _divide(p, parted, heights, stack, at):
+    """Write the pieces of a triangle [3, 3] to the stack: three along the plane that parts it, else its quarters."""
+    if not parted:
+        for c in range(4):
+            for k in range(3):
+                for axis in range(3):
+                    other = p[c, axis] if c < 3 else p[(k + 1) % 3, axis]
+                    stack[at + c, k, axis] = (p[k, axis] + other) / 2
+        return 4
+    above = (heights[0] > 0) + (heights[1] > 0) + (heights[2] > 0)
+    alone = 0
+    for c in range(3):
+        if (heights[c] > 0) == (above == 1):
+            alone = c
+    one, two = (alone + 1) % 3, (alone + 2) % 3
+    to_one = heights[alone] / (heights[alone] - heights[one])
+    to_two = heights[alone] / (heights[alone] - heights[two])
+    for axis in range(3):
+        tip, left, right = p[alone, axis], p[one, axis], p[two, axis]
+        start, end = tip + to_one * (left - tip), tip + to_two * (right - tip)
+        stack[at, 0, axis], stack[at, 1, axis], stack[at, 2, axis] = tip, start, end
+        stack[at + 1, 0, axis], stack[at + 1, 1, axis], stack[at + 1, 2, axis] = start, left, right
+        stack[at + 2, 0, axis], stack[at + 2, 1, axis], stack[at + 2, 2, axis] = start, right, end
+    return 3
 
 
 @njit(cache=True, nogil=True)

@@ -36,6 +36,33 @@ def test_equal_surfaces_are_at_no_distance() -> None:
     assert hausdorff_bound(mesh, mesh) < 2.0**-18
 
 
+@given(seed=st.integers(0, 2**16), count=st.integers(1, 60), far=st.booleans())
+@settings(max_examples=20)
+def test_one_surface_in_two_triangulations_is_at_no_distance(seed: int, count: int, far: bool) -> None:
+    # Sheets that cross, each triangle divided at a point in it: quarters alone would follow all the new sides.
+    rng = np.random.default_rng(seed)
+    mesh = soup(rng, count, 1.0)
+    mesh = meshes.TriangleMesh(mesh.positions + np.float32(64 * far), mesh.triangles)
+    inside = np.einsum("tc,tcx->tx", rng.dirichlet(np.ones(3), count), mesh.positions[mesh.triangles])
+    corners, middle = mesh.triangles, 3 * count + np.arange(count, dtype=np.uint32)
+    parts = np.concatenate([np.stack([corners[:, c], corners[:, c - 2], middle], axis=1) for c in range(3)])
+    divided = meshes.TriangleMesh(np.concatenate([mesh.positions, inside.astype(np.float32)]), parts)
+    size = float(np.ptp(mesh.positions, axis=0).max()) + 64 * far  # float32 rounds points of the plane
+    assert hausdorff_bound(mesh, divided) < 2.0**-19 * size
+
+
+def test_grids_of_one_plane_are_at_no_distance() -> None:
+    def grid(count: int) -> meshes.TriangleMesh:
+        x, y = np.meshgrid(*[np.linspace(0, 1, count + 1, dtype=np.float32)] * 2)
+        at = (np.arange(count)[:, None] * (count + 1) + np.arange(count)).ravel()
+        quads = np.stack([at, at + 1, at + count + 2, at, at + count + 2, at + count + 1], axis=1)
+        return meshes.TriangleMesh(
+            np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3), quads.reshape(-1, 3).astype(np.uint32)
+        )
+
+    assert hausdorff_bound(grid(7), grid(10)) < 2.0**-20
+
+
 def test_triangles_of_both_surfaces_are_not_looked_at() -> None:
     # Sheets that cross have points that are as near to one as to the other, where quartering would not end.
     mesh = soup(np.random.default_rng(2), 2000, 1.0)
