@@ -4,8 +4,6 @@ The distance to one triangle is convex: of three corners, the one that is farthe
 middle bounds how far all between them is from the other surface. What the middle itself is away is never more than the
 distance that is looked for. So triangles are quartered only where the bound is above the largest of these, which leaves
 a few: Guthe, Borodin and Klein, Fast and accurate Hausdorff distance calculation between meshes, 2005.
-
-Near triangles are found in a tree of balls, eight in each, over triangles along a space-filling curve.
 """
 
 from __future__ import annotations
@@ -13,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.triangle_distance import fill_triangles, square_distance, surface_memory
+from hra.domains.meshes.distances.ball_tree import ball_tree, nearest_in_tree
+from hra.domains.meshes.distances.triangle_distance import square_distance
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
@@ -21,7 +20,6 @@ _TOLERANCE = 1.02
 # Distances below this part of the extent are as good as none, and what rounding may add to distances.
 _NEGLIGIBLE, _ROUNDING = 2.0**-21, 2.0**-40
 _DEEPEST = 16
-_FAN = 8
 # So many triangles are looked at first, to know early what is far.
 _FIRST = 512
 
@@ -48,7 +46,7 @@ def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
     origin = positions[one[0, 0]].astype(np.float64)
     lines = [meshopt.spatial_sort(np.ascontiguousarray(t).reshape(-1), positions) for t in (one, two)]
     size = float(np.ptp(positions[np.concatenate(lines)], axis=0).max())
-    trees = [_tree(positions, line, origin) for line in lines]
+    trees = [ball_tree(positions, line, origin) for line in lines]
     known = bound = _NEGLIGIBLE * size
     lines = _own(positions, lines)
     for whole in (False, True):
@@ -72,23 +70,6 @@ def _own(positions: np.ndarray, lines: list[np.ndarray]) -> list[np.ndarray]:
     return [line.reshape(-1, 3)[one].reshape(-1) for line, one in zip(lines, kept, strict=True)]
 
 
-def _tree(positions: np.ndarray, indices: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Triangles [F, 10], balls around each and around eight of the level below [4, B], and where levels begin."""
-    count = indices.size // 3
-    triangles, balls, runs, _ = surface_memory(count)
-    fill_triangles(positions, indices, 0, indices.size, origin, triangles, balls, runs)
-    levels = [balls]
-    while levels[-1].shape[1] > 1:
-        below = levels[-1]
-        begins = np.arange(0, below.shape[1], _FAN)
-        middle = np.add.reduceat(below[:3], begins, axis=1) / np.diff(np.append(begins, below.shape[1]))
-        number = np.arange(below.shape[1]) // _FAN
-        reach = np.linalg.norm(below[:3] - middle[:, number], axis=0) + below[3]
-        levels.append(np.concatenate([middle, np.maximum.reduceat(reach, begins)[None] * (1 + _ROUNDING)]))
-    ends = np.cumsum([0, *(level.shape[1] for level in levels)])
-    return triangles, np.ascontiguousarray(np.concatenate(levels, axis=1).T), ends
-
-
 @njit(cache=True, nogil=True)
 def _farthest(corners, triangles, balls, ends, known, whole):
     """The largest distance that was seen, ``known`` at least, and a bound on all; ``whole``: quarter until it holds."""
@@ -107,7 +88,7 @@ def _farthest(corners, triangles, balls, ends, known, whole):
                 (p[0, 1] + p[1, 1] + p[2, 1]) / 3,
                 (p[0, 2] + p[1, 2] + p[2, 2]) / 3,
             )
-            near, square = _nearest(x, y, z, triangles, balls, ends, near, waiting)
+            near, square = nearest_in_tree(x, y, z, triangles, balls, ends, near, waiting)
             known = max(known, np.sqrt(square))
             if not whole:
                 continue
@@ -135,30 +116,3 @@ def _copy(triangles, at, to):
     for corner in range(3):  # assigning a slice compiles how errors are worded
         for axis in range(3):
             to[corner, axis] = triangles[at, corner, axis]
-
-
-@njit(cache=True, nogil=True)
-def _nearest(x, y, z, triangles, balls, ends, guess, waiting):
-    """The triangle nearest to a point, and the square of its distance; a near ``guess`` saves time."""
-    if guess >= len(triangles):
-        guess = 0
-    best, which = square_distance(x, y, z, triangles, guess), guess
-    reach = np.sqrt(best)
-    waiting[0, 0], waiting[0, 1], size = ends.size - 2, 0, 1
-    while size:
-        size -= 1
-        level, k = waiting[size, 0], waiting[size, 1]
-        ball = ends[level] + k
-        dx, dy, dz, limit = x - balls[ball, 0], y - balls[ball, 1], z - balls[ball, 2], reach + balls[ball, 3]
-        if dx * dx + dy * dy + dz * dz >= limit * limit:
-            continue
-        if level == 0:
-            square = square_distance(x, y, z, triangles, k)
-            if square < best:
-                best, which = square, k
-                reach = np.sqrt(best)
-            continue
-        for child in range(_FAN * k, min(_FAN * (k + 1), ends[level] - ends[level - 1])):
-            waiting[size, 0], waiting[size, 1] = level - 1, child
-            size += 1
-    return which, best
