@@ -127,12 +127,14 @@ class Refitting:
             feet.append(_Feet(self._on_curves(edge), self._sorted(vertices, corners), place, self._chart[vertices]))
         there = begin
         if free.any() and edge > 0:
-            for _ in range(_ROUNDS):
+            far = 0.0
+            for turn in range(_ROUNDS):
                 for one in feet:
                     one.find(there)
+                far = far if turn else _farthest(begin, feet)
                 points, targets = _on_places(feet)
                 there = there + fitted_step(points, targets, there, free)
-            there = self._checked(begin, there, feet)
+            there = self._checked(begin, there, feet, far)
         feet[0].find(there)
         found = feet[0].face >= 0
         points, weight = feet[0].points, np.zeros((int(found.sum()), 2))
@@ -146,24 +148,31 @@ class Refitting:
         flat = np.ascontiguousarray(vertices[local].reshape(-1), np.uint32)
         return np.searchsorted(vertices, meshopt.spatial_sort(flat, self._positions)).reshape(-1, 3).astype(np.int64)
 
-    def _checked(self, begin: np.ndarray, there: np.ndarray, feet: Sequence[_Feet]) -> np.ndarray:
-        """The places ``there`` with those of what became worse nearer to ``begin``, or as they were."""
+    def _checked(self, begin: np.ndarray, there: np.ndarray, feet: Sequence[_Feet], far: float) -> np.ndarray:
+        """The places ``there`` with those of what became worse nearer to ``begin``, or as they were.
+
+        Parameters
+        ----------
+        far : how far a point was from the level at most.
+        """
         corners = feet[0].on_places
         normals = _normals(begin[corners])
-        for one in feet:
-            one.find(begin)
         tree = ball_tree(begin, np.ascontiguousarray(corners.reshape(-1)), _ORIGIN)
-        most = max(_farthest(begin, feet), float(self._away(begin, corners).max())) * (1 + 1e-9)
+        corner_points = self._points[np.unique(self._triangles)]
+        most = max(far, float(self._away(begin, corners).max()), float(nearest_of_tree(corner_points, *tree)[1].max()))
+        most *= 1 + 1e-9
+        worse = np.ones(len(begin), bool)
         for attempt in range(_HALVED + _BACK):
-            away = self._away(there, corners) > most
-            worse = away[len(corners) :].copy()
-            turned = ((_normals(there[corners]) * normals).sum(axis=1) < _TURN) & normals.any(axis=1)
-            worse[corners[turned | away[: len(corners)]]] = True
-            for one in feet:
-                one.find(there)
+            # Those that have changed since.
+            faces = corners[worse[corners].any(axis=1)]
+            own = normals[worse[corners].any(axis=1)]
+            turned = ((_normals(there[faces]) * own).sum(axis=1) < _TURN) & own.any(axis=1)
+            away = self._away(there, faces) > most
+            worse = np.zeros(len(begin), bool)
+            worse[faces[turned | away]] = True
             # Where the triangle that was nearest is back, a point is no farther than it was.
-            far = _farther(there, feet, most)
-            worse[corners[nearest_of_tree(far, *tree)[0]]] = True
+            points = _farther(there, feet, corner_points, most)
+            worse[corners[nearest_of_tree(points, *tree)[0]]] = True
             if not worse.any():
                 return there
             there = np.where(worse[:, None], begin + (there - begin) * (0.5 if attempt < _HALVED else 0), there)
@@ -175,8 +184,11 @@ class Refitting:
         return ball_tree(self._points, meshopt.spatial_sort(flat, self._positions), _ORIGIN)
 
     def _away(self, places: np.ndarray, corners: np.ndarray) -> np.ndarray:
-        """How far from the source are the middles of triangles, and then the places."""
-        return nearest_of_tree(np.concatenate([places[corners].mean(axis=1), places]), *self._tree)[1]
+        """How far from the source are points of triangles at most: corners, and the middles of sides and of all."""
+        points = places[corners]
+        sides = (points + np.roll(points, 1, axis=1)) / 2
+        every = np.concatenate([points, sides, points.mean(axis=1, keepdims=True)], axis=1)
+        return nearest_of_tree(every.reshape(-1, 3), *self._tree)[1].reshape(-1, 7).max(axis=1, initial=0.0)
 
     def _on_faces(self, size: float) -> _Points:
         """Points for about each ``size`` of area."""
@@ -264,10 +276,10 @@ def _farthest(places: np.ndarray, feet: Sequence[_Feet]) -> float:
     return most
 
 
-def _farther(places: np.ndarray, feet: Sequence[_Feet], most: float) -> np.ndarray:
-    """The points that are farther than ``most`` from the level, float64 [n, 3]."""
+def _farther(places: np.ndarray, feet: Sequence[_Feet], more: np.ndarray, most: float) -> np.ndarray:
+    """The points of ``feet``, and those in ``more`` [n, 3], that are farther than ``most`` from the level [k, 3]."""
     tree = ball_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
-    points = np.concatenate([one.points.places[one.distances(places) > most] for one in feet])
+    points = np.concatenate([more, *(one.points.places[one.distances(places) > most] for one in feet)])
     return points[nearest_of_tree(points, *tree)[1] > most]
 
 
