@@ -2,8 +2,8 @@
 
 Nodes, skins, animations, cameras, lights, materials, images and what extensions say pass through untouched. Vertices of
 a level are vertices of the source, so that joints, weights, morph targets and every other attribute are those of the
-source, in its types; those of parts that grew differ from one of these in their position. Numbers of accessors and
-views stay: an extension may refer to them.
+source, in its types; those that were moved differ from one of these in their position, and perhaps in attributes that
+are given. Numbers of accessors and views stay: an extension may refer to them.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Moved(NamedTuple):
     ----------
     rows : int64 [K], the vertices of their primitives that they are like.
     points : float64 [K, 3], in their primitives' space.
-    values : by the names of attributes, float64 [K, k] each, of those that may differ; and which vertices have them.
-    fitted : bool [K], which vertices have these.
+    values : by the names of attributes, float64 [K, k] each, of those that may differ.
+    fitted : bool [K], which vertices have these values; the others have those of their rows.
     """
 
     rows: np.ndarray

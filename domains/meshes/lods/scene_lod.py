@@ -30,7 +30,7 @@ from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, join
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
-from hra.domains.meshes.lods.chains import cut_errors, level_counts, monotone_bounds, nested_cuts, sphere_of
+from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_of
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.lods.refitting import Refit, Refitting
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
@@ -70,7 +70,7 @@ class SceneLOD:
     levels : fine to coarse, the triangles int64 [F, 3] of each primitive that changes, as numbers of its vertices.
     triangles : of each level, every mesh counted once.
     chain : the same levels as whole meshes in the scene's unit, with errors and distances.
-    enlarged : vertices of parts that grew (see `build`); levels number them on from those of their primitive.
+    moved : vertices that differ from the source's; levels number them on from those of their primitive.
     images : of each level the files in place of images of the source, by number.
     shares : where the bytes of each level went; nothing for levels that were not limited by bytes.
 
@@ -88,7 +88,7 @@ class SceneLOD:
     levels: tuple[Mapping[Place, np.ndarray], ...]
     triangles: tuple[int, ...]
     chain: DiscreteLOD
-    enlarged: Moved
+    moved: Moved
     images: tuple[Mapping[int, bytes], ...] = ()
     shares: tuple[Shares, ...] = ()
 
@@ -103,7 +103,7 @@ class SceneLOD:
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         images = self.images or ({},) * len(paths)
         for level, own, path in zip(self.levels, images, paths, strict=True):
-            write_atomically(path, self.scene.glb([level], more=self.enlarged, images=own))
+            write_atomically(path, self.scene.glb([level], more=self.moved, images=own))
         return paths
 
     def export_one(self, path: str | Path) -> None:
@@ -121,7 +121,7 @@ class SceneLOD:
             raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
         errors = self.chain.errors.tolist()
         notes = [{"triangles": count, "error": error} for count, error in zip(self.triangles, errors, strict=True)]
-        write_atomically(path, self.scene.glb(self.levels, notes, self.enlarged))
+        write_atomically(path, self.scene.glb(self.levels, notes, self.moved))
 
 
 def scene_lod(
@@ -136,8 +136,10 @@ def scene_lod(
 ) -> SceneLOD:
     """The best triangles for all meshes of a glTF scene together, for each of several numbers of them.
 
-    Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Vertices are some of the
-    source's, with all their attributes; of many small parts alike, such as leaves, some grow in place of others.
+    Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Each vertex is like one of the
+    source: its position, normal, tangent, texture coordinates and colours are fitted to the surface that it stands for
+    (see `Refitting`), but not where skins or morph targets move it, or numbered features meet. Of many small parts
+    alike, such as leaves, some grow in place of others.
 
     Parameters
     ----------
@@ -195,15 +197,10 @@ def scene_lod(
         if not over.any() or spare.max() >= stand_in.left + len(stand_in.place):
             break
         spare += over
-    center, radius = sphere_of(clusters.hierarchy)
     vertices = _Vertices(scene, stand_in, clusters, of_source)
     fitted = [vertices.refitted(clusters.triangles(cut)) for cut in cuts]
     chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in fitted)
-    meshes = tuple(vertices.mesh(level) for level in fitted)
-    distance = monotone_bounds(vertices.source, meshes)
-    appearance = np.array([clusters.hierarchy.attribute("error")[cut].max() for cut in cuts], np.float64)
-    chain = DiscreteLOD(meshes, distance, center + stand_in.origin, radius, True, appearance)
-    return SceneLOD(scene, chosen, totals, chain, vertices.moved())
+    return SceneLOD(scene, chosen, totals, _chain(vertices, fitted, cuts, clusters), vertices.moved())
 
 
 def _within_bytes(
@@ -232,7 +229,7 @@ def _within_bytes(
             return scene.glb([level], more=enlarged, images=by_number(changed))
 
     budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
-    center, radius = sphere_of(clusters.hierarchy)
+    radius = sphere_of(clusters.hierarchy)[1]
     lens = lens or Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=60, viewport=(1920, 1080))
     whole = lens.focal_pixels / all_round_distance(lens, radius)
     with warnings.catch_warnings():
@@ -241,13 +238,33 @@ def _within_bytes(
     for limit in reversed(levels):
         per_unit = whole * math.sqrt(min(limit / size, 1))
         fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
+    own, levels_of = tuple(by_number(one.images) for one in fitted), []
+    vertices = _Vertices(scene, stand_in, clusters, of_source)
+    for one, changed, limit in zip(fitted, own, levels, strict=True):
+        triangles = clusters.triangles(one.allocation.cut)
+        moved = vertices.refitted(triangles)
+        # Numbers in the header may grow by a few digits.
+        level = stand_in.by_place(moved, vertices.of_source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RepairWarning)
+            size = len(scene.glb([level], more=vertices.moved(), images=changed))
+        levels_of.append(moved if size <= limit else triangles)
     cuts = [one.allocation.cut for one in fitted]
-    errors = cut_errors(clusters, cuts)
-    chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
-    meshes = tuple(clusters.mesh(cut) for cut in cuts)
-    chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)
-    own, shares = tuple(by_number(one.images) for one in fitted), tuple(one.shares for one in fitted)
-    return SceneLOD(scene, chosen, tuple(stand_in.count(level) for level in chosen), chain, enlarged, own, shares)
+    chain = _chain(vertices, levels_of, cuts, clusters)
+    chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in levels_of)
+    counts, shares = tuple(stand_in.count(level) for level in chosen), tuple(one.shares for one in fitted)
+    return SceneLOD(scene, chosen, counts, chain, vertices.moved(), own, shares)
+
+
+def _chain(
+    vertices: _Vertices, levels: Sequence[np.ndarray], cuts: Sequence[np.ndarray], clusters: ClusterMesh
+) -> DiscreteLOD:
+    """``levels`` of triangles as meshes, with bounds of where they are now."""
+    center, radius = sphere_of(clusters.hierarchy)
+    meshes = tuple(map(vertices.mesh, levels))
+    distance = monotone_bounds(vertices.source, meshes)
+    appearance = np.array([clusters.hierarchy.attribute("error")[cut].max() for cut in cuts], np.float64)
+    return DiscreteLOD(meshes, distance, center + vertices.stand_in.origin, radius, True, appearance)
 
 
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
