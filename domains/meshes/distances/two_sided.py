@@ -8,8 +8,6 @@ a few: Guthe, Borodin and Klein, Fast and accurate Hausdorff distance calculatio
 A triangle that reaches over a side of its nearest one is cut along that side, else quartered. Quarters alone would
 follow such a side down to the smallest pieces wherever the same plane is triangulated in two ways. Where sheets cross,
 the nearest triangle is of either sheet by chance; those nearest to the corners are tried, too.
-
-Near triangles are found in a tree of balls, eight in each, over triangles along a space-filling curve.
 """
 
 from __future__ import annotations
@@ -17,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.triangle_distance import fill_triangles, square_distance, surface_memory
+from hra.domains.meshes.distances.ball_tree import ball_tree, nearest_in_tree
+from hra.domains.meshes.distances.triangle_distance import square_distance
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
@@ -28,7 +27,6 @@ _DEEPEST = 16
 # From this depth on, triangles nearest to the corners are tried, too; no piece is cut thinner than this part of what is
 # known; and after so many pieces, in all and for each triangle, what is left keeps the bound that it has.
 _CORNERS_FROM, _THINNEST, _PIECES, _PIECES_EACH = 3, 0.01, 2**20, 64
-_FAN = 8
 # So many triangles are looked at first, to know early what is far.
 _FIRST = 512
 
@@ -55,7 +53,7 @@ def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
     origin = positions[one[0, 0]].astype(np.float64)
     lines = [meshopt.spatial_sort(np.ascontiguousarray(t).reshape(-1), positions) for t in (one, two)]
     size = float(np.ptp(positions[np.concatenate(lines)], axis=0).max())
-    trees = [_tree(positions, line, origin) for line in lines]
+    trees = [ball_tree(positions, line, origin) for line in lines]
     known = bound = _NEGLIGIBLE * size
     lines = _own(positions, lines)
     for whole in (False, True):
@@ -77,23 +75,6 @@ def _own(positions: np.ndarray, lines: list[np.ndarray]) -> list[np.ndarray]:
     first, second = np.split(number, [len(items[0])])
     kept = ~np.isin(first, second), ~np.isin(second, first)
     return [line.reshape(-1, 3)[one].reshape(-1) for line, one in zip(lines, kept, strict=True)]
-
-
-def _tree(positions: np.ndarray, indices: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Triangles [F, 10], balls around each and around eight of the level below [4, B], and where levels begin."""
-    count = indices.size // 3
-    triangles, balls, runs, _ = surface_memory(count)
-    fill_triangles(positions, indices, 0, indices.size, origin, triangles, balls, runs)
-    levels = [balls]
-    while levels[-1].shape[1] > 1:
-        below = levels[-1]
-        begins = np.arange(0, below.shape[1], _FAN)
-        middle = np.add.reduceat(below[:3], begins, axis=1) / np.diff(np.append(begins, below.shape[1]))
-        number = np.arange(below.shape[1]) // _FAN
-        reach = np.linalg.norm(below[:3] - middle[:, number], axis=0) + below[3]
-        levels.append(np.concatenate([middle, np.maximum.reduceat(reach, begins)[None] * (1 + _ROUNDING)]))
-    ends = np.cumsum([0, *(level.shape[1] for level in levels)])
-    return triangles, np.ascontiguousarray(np.concatenate(levels, axis=1).T), ends
 
 
 @njit(cache=True, nogil=True)
@@ -118,14 +99,14 @@ def _farthest(corners, triangles, balls, ends, known, whole):
                 (p[0, 1] + p[1, 1] + p[2, 1]) / 3,
                 (p[0, 2] + p[1, 2] + p[2, 2]) / 3,
             )
-            near, square = _nearest(x, y, z, triangles, balls, ends, near, waiting)
+            near, square = nearest_in_tree(x, y, z, triangles, balls, ends, near, waiting)
             known = max(known, np.sqrt(square))
             if not whole:
                 continue
             best, farthest = near, _reach(p, triangles, near)
             if level >= _CORNERS_FROM and farthest > (known * _TOLERANCE) ** 2:
                 for c in range(3):
-                    which, square = _nearest(p[c, 0], p[c, 1], p[c, 2], triangles, balls, ends, near, waiting)
+                    which, square = nearest_in_tree(p[c, 0], p[c, 1], p[c, 2], triangles, balls, ends, near, waiting)
                     known = max(known, np.sqrt(square))
                     reach = _reach(p, triangles, which)
                     if reach < farthest:
@@ -206,30 +187,3 @@ def _divide(p, parted, heights, stack, at):
         stack[at + 1, 0, axis], stack[at + 1, 1, axis], stack[at + 1, 2, axis] = start, left, right
         stack[at + 2, 0, axis], stack[at + 2, 1, axis], stack[at + 2, 2, axis] = start, right, end
     return 3
-
-
-@njit(cache=True, nogil=True)
-def _nearest(x, y, z, triangles, balls, ends, guess, waiting):
-    """The triangle nearest to a point, and the square of its distance; a near ``guess`` saves time."""
-    if guess >= len(triangles):
-        guess = 0
-    best, which = square_distance(x, y, z, triangles, guess), guess
-    reach = np.sqrt(best)
-    waiting[0, 0], waiting[0, 1], size = ends.size - 2, 0, 1
-    while size:
-        size -= 1
-        level, k = waiting[size, 0], waiting[size, 1]
-        ball = ends[level] + k
-        dx, dy, dz, limit = x - balls[ball, 0], y - balls[ball, 1], z - balls[ball, 2], reach + balls[ball, 3]
-        if dx * dx + dy * dy + dz * dz >= limit * limit:
-            continue
-        if level == 0:
-            square = square_distance(x, y, z, triangles, k)
-            if square < best:
-                best, which = square, k
-                reach = np.sqrt(best)
-            continue
-        for child in range(_FAN * k, min(_FAN * (k + 1), ends[level] - ends[level - 1])):
-            waiting[size, 0], waiting[size, 1] = level - 1, child
-            size += 1
-    return which, best

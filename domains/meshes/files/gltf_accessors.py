@@ -96,6 +96,21 @@ class Accessors:
             return values
         return np.maximum(values.astype(np.float64) / np.iinfo(values.dtype).max, -1)
 
+    def stored(self, number: int, values: np.ndarray) -> np.ndarray:
+        """What `scale` gives, in the accessor's type: integers are rounded, and end where their range does."""
+        accessor = self.header["accessors"][number]
+        kind = np.dtype(COMPONENT[accessor["componentType"]])
+        if kind.kind == "f":
+            return values.astype(kind)
+        ends = np.iinfo(kind)
+        scaled = values * (ends.max if accessor.get("normalized") else 1)
+        return np.rint(scaled).clip(ends.min, ends.max).astype(kind)
+
+    def rounded(self, number: int, values: np.ndarray) -> np.ndarray:
+        """What is left of ``values`` float64 [n, k] that `scale` gives after they were stored, float64 [n, k]."""
+        accessor, kept = self.header["accessors"][number], self.stored(number, values).astype(np.float64)
+        return kept / np.iinfo(COMPONENT[accessor["componentType"]]).max if accessor.get("normalized") else kept
+
     def _stride(self, entry: dict[str, Any], count: int, dtype: np.dtype, columns: int) -> np.ndarray:
         content, begin = self.views.place(entry["bufferView"])
         stride = self.header["bufferViews"][entry["bufferView"]].get("byteStride", dtype.itemsize * columns)

@@ -2,8 +2,8 @@
 
 Nodes, skins, animations, cameras, lights, materials, images and what extensions say pass through untouched. Vertices of
 a level are vertices of the source, so that joints, weights, morph targets and every other attribute are those of the
-source, in its types; those of parts that grew differ from one of these in their position. Numbers of accessors and
-views stay: an extension may refer to them.
+source, in its types; those that were moved differ from one of these in their position, and perhaps in attributes that
+are given. Numbers of accessors and views stay: an extension may refer to them.
 """
 
 from __future__ import annotations
@@ -52,13 +52,23 @@ Place = tuple[int, int]
 
 
 class Moved(NamedTuple):
-    """Vertices like others at another position: these rows int64 [K], and float64 [K, 3] in their primitives' space."""
+    """Vertices like others at another position, perhaps with other attributes.
+
+    Attributes
+    ----------
+    rows : int64 [K], the vertices of their primitives that they are like.
+    points : float64 [K, 3], in their primitives' space.
+    values : by the names of attributes, float64 [K, k] each, of those that may differ.
+    fitted : bool [K], which vertices have these values; the others have those of their rows.
+    """
 
     rows: np.ndarray
     points: np.ndarray
+    values: Mapping[str, np.ndarray]
+    fitted: np.ndarray
 
 
-_NOTHING = Moved(np.empty(0, np.int64), np.empty((0, 3)))
+_NOTHING = Moved(np.empty(0, np.int64), np.empty((0, 3)), {}, np.empty(0, bool))
 Levels = Sequence[Mapping[Place, np.ndarray]]
 
 
@@ -282,13 +292,20 @@ class _Written:
         count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
         extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
         own = np.concatenate([vertices[: len(vertices) - len(extra)], self.more.rows[extra]])
+        names: dict[int, list[str]] = {}
+        for name in primitive["attributes"].keys() & self.more.values.keys():
+            names.setdefault(primitive["attributes"][name], []).append(name)
 
         def accessor(old: int) -> int:
             if old not in numbers:
                 source = self.scene.accessors.header["accessors"][old]
                 rows = self.scene.accessors.array(old)[own]
                 if old == place and len(extra):
-                    rows[len(rows) - len(extra) :] = _stored(self.more.points[extra], rows.dtype, source)
+                    rows[len(rows) - len(extra) :] = self.scene.accessors.stored(old, self.more.points[extra])
+                for name in names.get(old, ()):
+                    fitted = np.flatnonzero(self.more.fitted[extra])
+                    values = self.more.values[name][extra[fitted], : rows.shape[1]]
+                    rows[len(rows) - len(extra) + fitted] = self.scene.accessors.stored(old, values)
                 entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
                 entry |= _words(self.scene.header["accessors"][old])
                 if "min" in source or "max" in source:
@@ -428,14 +445,6 @@ class _Written:
         if at:
             self.header["buffers"] = [{"byteLength": at}]
         return container(self.header, b"".join(parts))
-
-
-def _stored(points: np.ndarray, dtype: np.dtype, accessor: Mapping[str, Any]) -> np.ndarray:
-    """``points`` [n, 3] in an accessor's type; integers are rounded, and end where their range does."""
-    if dtype.kind == "f":
-        return points
-    ends = np.iinfo(dtype)
-    return np.rint(points * (ends.max if accessor.get("normalized") else 1)).clip(ends.min, ends.max)
 
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:

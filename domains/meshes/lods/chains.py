@@ -74,7 +74,8 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     clusters = given.with_cost("triangles")
     # Those of level 0: a `MeshAsset` has no count of its own source.
     of_source = int(clusters.triangles_per_cluster[clusters.hierarchy.attribute("level") == 0].sum())
-    cuts, errors = nested_cuts(clusters, level_counts(levels, of_source))
+    cuts = nested_cuts(clusters, level_counts(levels, of_source))
+    errors = cut_errors(clusters, cuts)
     meshes = tuple(clusters.mesh(cut) for cut in cuts)
     center, radius = sphere_of(clusters.hierarchy)
     return DiscreteLOD(meshes, errors.distance, center, radius, errors.certified, errors.appearance)
@@ -89,7 +90,7 @@ class CutErrors:
     appearance: np.ndarray
 
 
-def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tuple[list[np.ndarray], CutErrors]:
+def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> list[np.ndarray]:
     """For each number of triangles, fine to coarse, the best cut that refines the next coarser one.
 
     Raises
@@ -102,7 +103,7 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> tup
         # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.
         cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
-    return cuts, cut_errors(clusters, cuts)
+    return cuts
 
 
 def cut_errors(clusters: ClusterMesh | MeshAsset, cuts: Sequence[np.ndarray]) -> CutErrors:

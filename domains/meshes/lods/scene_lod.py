@@ -30,11 +30,13 @@ from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, join
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
-from hra.domains.meshes.lods.chains import cut_errors, level_counts, nested_cuts, sphere_of
+from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_of
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
+from hra.domains.meshes.lods.refitting import Refit, Refitting
+from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.materials import Material
-from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError, all_round_distance
 from hra.errors import FileError, HraError, MeshError, RepairWarning
@@ -52,6 +54,10 @@ _EDGES = 2.0
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
 _FEATURE = ("_FEATURE_ID_", "_BATCHID")
+# Attributes of vertices that move, and means of directions that say nothing.
+_FITTED = ("NORMAL", "TANGENT", "TEXCOORD_", "COLOR_")
+_SHORT = 1e-3
+_CALLED = {"uv": "TEXCOORD_0", "uv2": "TEXCOORD_1", "normals": "NORMAL", "tangents": "TANGENT", "colors": "COLOR_0"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +70,7 @@ class SceneLOD:
     levels : fine to coarse, the triangles int64 [F, 3] of each primitive that changes, as numbers of its vertices.
     triangles : of each level, every mesh counted once.
     chain : the same levels as whole meshes in the scene's unit, with errors and distances.
-    enlarged : vertices of parts that grew (see `build`); levels number them on from those of their primitive.
+    moved : vertices that differ from the source's; levels number them on from those of their primitive.
     images : of each level the files in place of images of the source, by number.
     shares : where the bytes of each level went; nothing for levels that were not limited by bytes.
 
@@ -82,7 +88,7 @@ class SceneLOD:
     levels: tuple[Mapping[Place, np.ndarray], ...]
     triangles: tuple[int, ...]
     chain: DiscreteLOD
-    enlarged: Moved
+    moved: Moved
     images: tuple[Mapping[int, bytes], ...] = ()
     shares: tuple[Shares, ...] = ()
 
@@ -97,7 +103,7 @@ class SceneLOD:
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         images = self.images or ({},) * len(paths)
         for level, own, path in zip(self.levels, images, paths, strict=True):
-            write_atomically(path, self.scene.glb([level], more=self.enlarged, images=own))
+            write_atomically(path, self.scene.glb([level], more=self.moved, images=own))
         return paths
 
     def export_one(self, path: str | Path) -> None:
@@ -115,7 +121,7 @@ class SceneLOD:
             raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
         errors = self.chain.errors.tolist()
         notes = [{"triangles": count, "error": error} for count, error in zip(self.triangles, errors, strict=True)]
-        write_atomically(path, self.scene.glb(self.levels, notes, self.enlarged))
+        write_atomically(path, self.scene.glb(self.levels, notes, self.moved))
 
 
 def scene_lod(
@@ -130,8 +136,10 @@ def scene_lod(
 ) -> SceneLOD:
     """The best triangles for all meshes of a glTF scene together, for each of several numbers of them.
 
-    Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Vertices are some of the
-    source's, with all their attributes; of many small parts alike, such as leaves, some grow in place of others.
+    Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Each vertex is like one of the
+    source: its position, normal, tangent, texture coordinates and colours are fitted to the surface that it stands for
+    (see `Refitting`), but not where skins or morph targets move it, or numbered features meet. Of many small parts
+    alike, such as leaves, some grow in place of others.
 
     Parameters
     ----------
@@ -181,7 +189,7 @@ def scene_lod(
             )
             warnings.warn(what, RepairWarning, stacklevel=2)
             counts = [max(count, int(least + spare[-1])) for count in counts]
-        cuts, errors = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
+        cuts = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
         # Primitives whose triangles are all gone keep one, for which there must be room.
@@ -189,10 +197,10 @@ def scene_lod(
         if not over.any() or spare.max() >= stand_in.left + len(stand_in.place):
             break
         spare += over
-    center, radius = sphere_of(clusters.hierarchy)
-    meshes = tuple(clusters.mesh(cut) for cut in cuts)
-    chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)
-    return SceneLOD(scene, chosen, totals, chain, stand_in.moved(clusters.positions, of_source))
+    vertices = _Vertices(scene, stand_in, clusters, of_source)
+    fitted = [vertices.refitted(clusters.triangles(cut)) for cut in cuts]
+    chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in fitted)
+    return SceneLOD(scene, chosen, totals, _chain(vertices, fitted, cuts, clusters), vertices.moved())
 
 
 def _within_bytes(
@@ -221,7 +229,7 @@ def _within_bytes(
             return scene.glb([level], more=enlarged, images=by_number(changed))
 
     budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
-    center, radius = sphere_of(clusters.hierarchy)
+    radius = sphere_of(clusters.hierarchy)[1]
     lens = lens or Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=60, viewport=(1920, 1080))
     whole = lens.focal_pixels / all_round_distance(lens, radius)
     with warnings.catch_warnings():
@@ -230,13 +238,33 @@ def _within_bytes(
     for limit in reversed(levels):
         per_unit = whole * math.sqrt(min(limit / size, 1))
         fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
+    own, levels_of = tuple(by_number(one.images) for one in fitted), []
+    vertices = _Vertices(scene, stand_in, clusters, of_source)
+    for one, changed, limit in zip(fitted, own, levels, strict=True):
+        triangles = clusters.triangles(one.allocation.cut)
+        moved = vertices.refitted(triangles)
+        # Numbers in the header may grow by a few digits.
+        level = stand_in.by_place(moved, vertices.of_source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RepairWarning)
+            size = len(scene.glb([level], more=vertices.moved(), images=changed))
+        levels_of.append(moved if size <= limit else triangles)
     cuts = [one.allocation.cut for one in fitted]
-    errors = cut_errors(clusters, cuts)
-    chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
-    meshes = tuple(clusters.mesh(cut) for cut in cuts)
-    chain = DiscreteLOD(meshes, errors.distance, center + stand_in.origin, radius, errors.certified, errors.appearance)
-    own, shares = tuple(by_number(one.images) for one in fitted), tuple(one.shares for one in fitted)
-    return SceneLOD(scene, chosen, tuple(stand_in.count(level) for level in chosen), chain, enlarged, own, shares)
+    chain = _chain(vertices, levels_of, cuts, clusters)
+    chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in levels_of)
+    counts, shares = tuple(stand_in.count(level) for level in chosen), tuple(one.shares for one in fitted)
+    return SceneLOD(scene, chosen, counts, chain, vertices.moved(), own, shares)
+
+
+def _chain(
+    vertices: _Vertices, levels: Sequence[np.ndarray], cuts: Sequence[np.ndarray], clusters: ClusterMesh
+) -> DiscreteLOD:
+    """``levels`` of triangles as meshes, with bounds of where they are now."""
+    center, radius = sphere_of(clusters.hierarchy)
+    meshes = tuple(map(vertices.mesh, levels))
+    distance = monotone_bounds(vertices.source, meshes)
+    appearance = np.array([clusters.hierarchy.attribute("error")[cut].max() for cut in cuts], np.float64)
+    return DiscreteLOD(meshes, distance, center + vertices.stand_in.origin, radius, True, appearance)
 
 
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
@@ -324,16 +352,154 @@ class _StandIn:
 
     def moved(self, positions: np.ndarray, of_source: np.ndarray) -> Moved:
         """Where the vertices that are enlarged are in their primitives."""
-        rows = self.row[of_source[len(self.row) :]]
-        number = np.searchsorted(self.begin, rows, side="right") - 1
-        points = positions[len(self.row) :].astype(np.float64) + self.origin
-        inverse = np.linalg.inv(np.stack(self.matrix))[number]
-        return Moved(rows - self.begin[number], np.einsum("vij,vj->vi", inverse[:, :3, :3], points) + inverse[:, :3, 3])
+        vertex = of_source[len(self.row) :]
+        rows = self.row[vertex]
+        points = self.inside(vertex, positions[len(self.row) :].astype(np.float64))
+        return Moved(rows - self.begin[self.number(vertex)], points, {}, np.zeros(len(rows), bool))
+
+    def number(self, vertices: np.ndarray) -> np.ndarray:
+        """The primitive of each of the vertices."""
+        return np.searchsorted(self.begin, self.row[vertices], side="right") - 1
+
+    def inside(self, vertices: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """``points`` float64 [n, 3] of the mesh here, those of ``vertices``, in the space of their primitives."""
+        inverse = np.linalg.inv(np.stack(self.matrix))[self.number(vertices)]
+        return np.einsum("vij,vj->vi", inverse[:, :3, :3], points + self.origin) + inverse[:, :3, 3]
+
+    def outside(self, vertices: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """The other way round."""
+        matrix = np.stack(self.matrix)[self.number(vertices)]
+        return np.einsum("vij,vj->vi", matrix[:, :3, :3], points) + matrix[:, :3, 3] - self.origin
 
     def count(self, level: Mapping[Place, np.ndarray]) -> int:
         """The triangles of all primitives, those that are left as they are included."""
         whole = zip(self.place, self.source, strict=True)
         return self.left + sum(len(level.get(place, source)) for place, source in whole)
+
+
+class _Vertices:
+    """The vertices of levels: those of a stand-in, those of parts that grew, and those that were moved."""
+
+    def __init__(self, scene: GltfScene, stand_in: _StandIn, clusters: ClusterMesh, of_source: np.ndarray) -> None:
+        self.scene, self.stand_in = scene, stand_in
+        self.of_source, self.positions = of_source, clusters.positions
+        # Where nothing is cut away.
+        self.source = TriangleMesh(clusters.positions, stand_in.mesh.triangles, clusters.attributes)
+        self._attributes = [] if clusters.attributes is None else [clusters.attributes]
+        self._refitting = Refitting(self.source)
+        grown = np.arange(len(of_source)) >= len(stand_in.row)
+        self._fixed = grown | self._moved_by_poses() | self._between_features()
+        self._numbers = self._numbers_of_source()
+        self._values = {name: np.zeros((int(grown.sum()), 4)) for name in self._numbers}
+
+    def _moved_by_poses(self) -> np.ndarray:
+        """Whether skins or morph targets move a vertex, bool: these would have to be fitted, too."""
+        posed = []
+        for place in self.stand_in.place:
+            primitive = self.scene.primitive(place)
+            posed.append("targets" in primitive or any(name.startswith("JOINTS_") for name in primitive["attributes"]))
+        return np.array(posed)[self.stand_in.number(self.of_source)]
+
+    def _between_features(self) -> np.ndarray:
+        """Whether a vertex is where numbered features meet, bool: no number bleeds."""
+        numbered = np.array([bool(_features(self.scene.primitive(place))) for place in self.stand_in.place])
+        found, carried = numbered[self.stand_in.number(self.of_source)], self.source.attributes
+        if not found.any() or carried is None or carried.material is None:
+            return found
+        place = self.source.position_of.astype(np.int64)
+        low, high = np.full(len(place), len(carried.materials)), np.full(len(place), -1)
+        np.minimum.at(low, place, carried.material)
+        np.maximum.at(high, place, carried.material)
+        return found & (low < high)[place]
+
+    def _numbers_of_source(self) -> dict[str, np.ndarray]:
+        """What is fitted, by the names of attributes, float64 [V, 4] as files have it."""
+        found: dict[str, np.ndarray] = {}
+        number = self.stand_in.number(self.of_source)
+        for k, place in enumerate(self.stand_in.place):
+            own, begin = np.flatnonzero(number == k), self.stand_in.begin[k]
+            for name, accessor in self.scene.primitive(place)["attributes"].items():
+                if name.startswith(_FITTED):
+                    values = self.scene.accessors.scale(accessor)[self.stand_in.row[self.of_source[own]] - begin]
+                    found.setdefault(name, np.zeros((len(self.of_source), 4)))[own, : values.shape[1]] = values
+        return found
+
+    def refitted(self, triangles: np.ndarray) -> np.ndarray:
+        """``triangles`` [F, 3] of a level with vertices of their own where these fit better, int64 [F, 3]."""
+        number, frozen = self.stand_in.number(self.of_source[triangles[:, 0]]), self._fixed.copy()
+        # Primitives that lose nothing are written as they are.
+        kept = np.bincount(number, minlength=len(self.stand_in.whole)) >= list(map(len, self.stand_in.whole))
+        frozen[triangles[kept[number]]] = True
+        fit = self._refitting.refitted(triangles, frozen)
+        like = self.of_source[fit.vertices]
+        points = self._as_stored(like, fit.positions)
+        own, count = fit.moved, len(self.positions)
+        self.positions = np.concatenate([self.positions, points[own].astype(np.float32)])
+        self.of_source = np.concatenate([self.of_source, like[own]])
+        for name, source in self._numbers.items():
+            values = _valid(name, fit.values(source), source[fit.vertices], fit.triangles)
+            self._values[name] = np.concatenate([self._values[name], values[own]])
+        self._attributes += [_fitted_attributes(one, fit) for one in self._attributes[:1]]
+        return np.where(own, count + np.cumsum(own) - 1, fit.vertices)[fit.triangles]
+
+    def _as_stored(self, like: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """``points`` float64 [n, 3] where they are after they were rounded as the file rounds them."""
+        inside, number = self.stand_in.inside(like, points), self.stand_in.number(like)
+        for k in np.unique(number).tolist():
+            accessor = self.scene.primitive(self.stand_in.place[k])["attributes"]["POSITION"]
+            inside[number == k] = self.scene.accessors.rounded(accessor, inside[number == k])
+        return self.stand_in.outside(like, inside)
+
+    def mesh(self, triangles: np.ndarray) -> TriangleMesh:
+        """A level as a mesh."""
+        attributes = concatenate(self._attributes, [len(one) for one in self._attributes]) if self._attributes else None
+        return referenced_only(self.positions, triangles, attributes)
+
+    def moved(self) -> Moved:
+        """All vertices that are not the scene's own."""
+        own = self.stand_in.moved(self.positions, self.of_source)
+        grown = len(self._fixed) - len(self.stand_in.row)
+        return own._replace(values=self._values, fitted=np.arange(len(own.rows)) >= grown)
+
+
+def _fitted_attributes(source: VertexAttributes, fit: Refit) -> VertexAttributes:
+    """The attributes of the vertices of a level that moved."""
+    own = source.take(fit.vertices[fit.moved])
+    fitted = {}
+    for name in set(own.names) - {"material"}:
+        given = getattr(source, name).astype(np.float64) / (255 if name == "colors" else 1)
+        kind = {
+            "uv": "TEXCOORD_0",
+            "uv2": "TEXCOORD_1",
+            "normals": "NORMAL",
+            "tangents": "TANGENT",
+            "colors": "COLOR_0",
+        }
+        values = _valid(kind[name], fit.values(given), given[fit.vertices], fit.triangles)[fit.moved]
+        fitted[name] = np.rint(255 * values).astype(np.uint8) if name == "colors" else values.astype(np.float32)
+    return replace(own, **fitted)
+
+
+def _valid(name: str, values: np.ndarray, old: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Fitted ``values`` [n, k] of an attribute as the format wants them, those of ``old`` where that cannot be."""
+    values = values.copy()
+    if name in ("NORMAL", "TANGENT"):
+        values[:, 3:] = old[:, 3:]  # the side of the bitangent
+        length = np.linalg.norm(values[:, :3], axis=1, keepdims=True)
+        unit = np.divide(values[:, :3], length, out=old[:, :3].copy(), where=length > _SHORT)
+        values[:, :3] = np.where(old[:, :3].any(axis=1, keepdims=True), unit, 0)
+    elif name.startswith("COLOR_"):
+        values = values.clip(0, 1)
+    elif name.startswith("TEXCOORD_"):
+        # A texture must not be mirrored.
+        turned = triangles[_side(values[triangles]) != _side(old[triangles])]
+        values[turned] = old[turned]
+    return values
+
+
+def _side(uv: np.ndarray) -> np.ndarray:
+    first, second = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
+    return np.sign(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0])
 
 
 def _stand_in(scene: GltfScene) -> _StandIn:

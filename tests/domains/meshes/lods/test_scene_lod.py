@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
+from hra.domains.meshes.distances.two_sided import hausdorff_bound
 from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.errors import FileError, HraError, MeshError, RepairWarning
 from tests.helpers import gltf_validator
@@ -99,7 +100,7 @@ def test_all_of_a_scene_but_triangles_is_kept(tmp_path: Path) -> None:
         assert all((file.array(n) == before.array(n)).all() for n in numbers)
 
 
-def test_every_vertex_is_one_of_the_source_with_all_its_attributes(tmp_path: Path) -> None:
+def test_every_vertex_that_poses_move_is_one_of_the_source_with_all_its_attributes(tmp_path: Path) -> None:
     scene = rich()
     before = Read(scene.write(tmp_path / "scene.glb"))
     for file in levels(scene, tmp_path)[1:]:
@@ -118,6 +119,35 @@ def test_every_vertex_is_one_of_the_source_with_all_its_attributes(tmp_path: Pat
         entry = file.header["accessors"][own["attributes"]["POSITION"]]
         positions = file.array(own["attributes"]["POSITION"])
         assert entry["min"] == positions.min(axis=0).tolist() and entry["max"] == positions.max(axis=0).tolist()
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (381_797.0, 20.0, 5_820_377.0)])
+def test_vertices_are_fitted_and_errors_are_those_of_the_file(place: tuple[float, ...], tmp_path: Path) -> None:
+    """Wherever the sheet stands; its normals have unit length, and its texture stays where it was on it."""
+    scene = Scene(25)
+    scene.primitive["attributes"]["NORMAL"] = scene.add(np.tile(np.array([0, 1, 0], np.float32), (625, 1)))
+    scene.primitive["material"] = 0
+    image = {"bufferView": scene.add_bytes(PNG), "mimeType": "image/png"}
+    scene.header |= {"images": [image], "textures": [{"source": 0}]}
+    scene.header["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
+    scene.header["nodes"][0]["translation"] = list(place)
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.3, 0.1])
+    assert lod.chain.certified
+    source = meshes.TriangleMesh(scene.positions, scene.triangles.astype(np.uint32))
+    rows = {tuple(row) for row in scene.positions.tolist()}
+    for path, level, error in zip(lod.export(tmp_path / "levels"), lod.chain.levels, lod.chain.errors, strict=True):
+        file = Read(path)
+        own = file.header["meshes"][0]["primitives"][0]
+        points, uv, normals = (file.array(own["attributes"][name]) for name in ("POSITION", "TEXCOORD_0", "NORMAL"))
+        assert len(rows & {tuple(row) for row in points.tolist()}) < len(points) / 2
+        assert np.allclose(np.linalg.norm(normals, axis=1), 1)
+        assert np.abs(uv - points[:, [0, 2]]).max() < 0.02
+        mesh = meshes.TriangleMesh(points, file.array(own["indices"]).reshape(-1, 3).astype(np.uint32))
+        bound = hausdorff_bound(source, mesh)
+        assert 0.97 * error < bound <= 1.021 * error
+        assert len(level.positions) == len(points) and len(level.triangles) == len(mesh.triangles)
+        entry = file.header["accessors"][own["attributes"]["POSITION"]]
+        assert entry["min"] == points.min(axis=0).tolist() and entry["max"] == points.max(axis=0).tolist()
 
 
 def bent(read: Read, angle: float) -> tuple[np.ndarray, np.ndarray]:

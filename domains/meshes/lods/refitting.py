@@ -1,0 +1,327 @@
+"""Vertices of a level moved to where its triangles fit the source best, with their attributes.
+
+Points of the source are put on the nearest triangles of the level. A step of least squares moves the vertices so that
+these triangles pass through the points, and both are done a few times. From then on other numbers of the source
+(normals, texture coordinates, colours) are fitted by the same shares of the same vertices. Distances along the source's
+normals count in full, and less across them, where one place is as good as another.
+
+Wedges of one position move as one, so that nothing opens. Borders of charts are curves: points of those of the source
+are put on those of the level. What becomes worse goes back: triangles that turn, and whatever is farther from the
+source, or the source from it, than the farthest point was before.
+
+Hoppe et al., Mesh optimization, 1993; Chen and Medioni, Object modelling by registration of multiple range images,
+1992.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.caching import cached_property
+from hra.domains.meshes.building.backs import connect
+from hra.domains.meshes.building.creases import Creases
+from hra.domains.meshes.distances.ball_tree import ball_tree, find_feet, nearest_of_tree
+from hra.domains.meshes.distances.surface import boundary_chain
+from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
+from hra.domains.meshes.mesh import meshopt
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+
+# How often points are put on triangles that have moved, and how many there are for each triangle.
+_ROUNDS, _POINTS = 3, 8
+# What distances across normals count, and those at seams, which both of their sides move along.
+_ACROSS, _SEAM = 0.2, 0.1
+# Points are put on triangles whose normals have this cosine with theirs, and triangles may turn by this one.
+_FACING, _TURN = 0.2, 0.3
+# How often steps of what becomes worse are halved, and then put back, before all are put back.
+_HALVED, _BACK = 2, 6
+# Triangles and edges are cut into so many parts along each side at most, of which each has a point.
+_PARTS = 64
+_ANY, _ORIGIN = -2.0, np.zeros(3)
+_CHUNK = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A level over vertices of its own.
+
+    Attributes
+    ----------
+    vertices : int64 [n], the vertex of the source that each is like; triangles : int64 [F, 3].
+    positions : float64 [n, 3]; moved : bool [n], all but those that are frozen.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    positions: np.ndarray
+    moved: np.ndarray
+    _there: OnTriangles
+    _here: tuple[np.ndarray, np.ndarray]
+
+    def values(self, source: np.ndarray) -> np.ndarray:
+        """Numbers [V, k] of the source's vertices as such of the level's, float64 [n, k]."""
+        corners, shares = self._here
+        begin = source[self.vertices].astype(np.float64)
+        targets = np.einsum("sc,sck->sk", shares, source[corners])
+        return begin + fitted_step(self._there, targets, begin, self.moved)
+
+
+@dataclass(frozen=True, eq=False)
+class _Points:
+    """Points of the source.
+
+    Attributes
+    ----------
+    corners, shares : [S, 3], of which vertices each is which mean; weight : [S], the area that it stands for.
+    places, normals : float64 [S, 3], normals are 0 at curves; charts : int64 [S].
+    """
+
+    corners: np.ndarray
+    shares: np.ndarray
+    weight: np.ndarray
+    places: np.ndarray
+    normals: np.ndarray
+    charts: np.ndarray
+
+
+class Refitting:
+    """What refits levels of one source.
+
+    Parameters
+    ----------
+    source : the vertices of levels are some of its.
+    """
+
+    def __init__(self, source: TriangleMesh) -> None:
+        self._triangles = source.triangles.astype(np.int64)
+        self._place_of = source.position_of.astype(np.int64)
+        self._positions = source.positions
+        self._origin = source.positions[self._triangles[0, 0]].astype(np.float64)
+        self._points = source.positions.astype(np.float64) - self._origin
+        self._first = _first_of_creases(source)
+        root = np.arange(len(self._points))
+        connect(self._first[self._triangles], root)
+        self._chart = root[self._first]
+
+    def refitted(self, triangles: np.ndarray, frozen: np.ndarray) -> Refit:
+        """A level of ``triangles`` integers [F, 3]; vertices ``frozen`` bool [V] stay, and so does what they share.
+
+        Wedges at the position of a frozen vertex keep it; their attributes are fitted.
+        """
+        vertices, local = np.unique(triangles, return_inverse=True)
+        local = local.reshape(-1, 3).astype(np.int64)
+        _, place = np.unique(self._place_of[vertices], return_inverse=True)
+        begin = np.empty((int(place.max()) + 1, 3))
+        begin[place] = self._points[vertices]
+        free = np.ones(len(begin), bool)
+        free[place[frozen[vertices]]] = False
+        edge = float(np.sqrt(_areas(begin[place[local]]).mean()))
+        feet = [_Feet(self._on_faces(edge**2 / _POINTS), self._sorted(vertices, local), place, self._chart[vertices])]
+        # One vertex stands for all that a crease alone tells apart.
+        _, one, which = np.unique(self._first[vertices], return_index=True, return_inverse=True)
+        curves, _ = boundary_chain(one[which][local])
+        if len(curves) and edge > 0:
+            corners = np.column_stack([curves, curves[:, 1]])
+            feet.append(_Feet(self._on_curves(edge), self._sorted(vertices, corners), place, self._chart[vertices]))
+        there = begin
+        if free.any() and edge > 0:
+            far = 0.0
+            for turn in range(_ROUNDS):
+                for one in feet:
+                    one.find(there)
+                far = far if turn else _farthest(begin, feet)
+                points, targets = _on_places(feet)
+                there = there + fitted_step(points, targets, there, free)
+            there = self._checked(begin, there, feet, far)
+        feet[0].find(there)
+        found = feet[0].face >= 0
+        points, weight = feet[0].points, np.zeros((int(found.sum()), 2))
+        weight[:, 0] = points.weight[found]
+        on = OnTriangles(feet[0].corners[feet[0].face[found]], feet[0].shares[found], weight, np.empty((0, 3)))
+        here = points.corners[found], points.shares[found]
+        return Refit(vertices, local, there[place] + self._origin, ~frozen[vertices], on, here)
+
+    def _sorted(self, vertices: np.ndarray, local: np.ndarray) -> np.ndarray:
+        """Triangles of ``vertices`` with near ones side by side, as trees need them."""
+        flat = np.ascontiguousarray(vertices[local].reshape(-1), np.uint32)
+        return np.searchsorted(vertices, meshopt.spatial_sort(flat, self._positions)).reshape(-1, 3).astype(np.int64)
+
+    def _checked(self, begin: np.ndarray, there: np.ndarray, feet: Sequence[_Feet], far: float) -> np.ndarray:
+        """The places ``there`` with those of what became worse nearer to ``begin``, or as they were.
+
+        Parameters
+        ----------
+        far : how far a point was from the level at most.
+        """
+        corners = feet[0].on_places
+        normals = _normals(begin[corners])
+        tree = ball_tree(begin, np.ascontiguousarray(corners.reshape(-1)), _ORIGIN)
+        corner_points = self._points[np.unique(self._triangles)]
+        most = max(far, float(self._away(begin, corners).max()), float(nearest_of_tree(corner_points, *tree)[1].max()))
+        most *= 1 + 1e-9
+        worse = np.ones(len(begin), bool)
+        for attempt in range(_HALVED + _BACK):
+            # Those that have changed since.
+            faces = corners[worse[corners].any(axis=1)]
+            own = normals[worse[corners].any(axis=1)]
+            turned = ((_normals(there[faces]) * own).sum(axis=1) < _TURN) & own.any(axis=1)
+            away = self._away(there, faces) > most
+            worse = np.zeros(len(begin), bool)
+            worse[faces[turned | away]] = True
+            # Where the triangle that was nearest is back, a point is no farther than it was.
+            points = _farther(there, feet, corner_points, most)
+            worse[corners[nearest_of_tree(points, *tree)[0]]] = True
+            if not worse.any():
+                return there
+            there = np.where(worse[:, None], begin + (there - begin) * (0.5 if attempt < _HALVED else 0), there)
+        return begin
+
+    @cached_property
+    def _tree(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        flat = np.ascontiguousarray(self._triangles.reshape(-1), np.uint32)
+        return ball_tree(self._points, meshopt.spatial_sort(flat, self._positions), _ORIGIN)
+
+    def _away(self, places: np.ndarray, corners: np.ndarray) -> np.ndarray:
+        """How far from the source are points of triangles at most: corners, and the middles of sides and of all."""
+        points = places[corners]
+        sides = (points + np.roll(points, 1, axis=1)) / 2
+        every = np.concatenate([points, sides, points.mean(axis=1, keepdims=True)], axis=1)
+        return nearest_of_tree(every.reshape(-1, 3), *self._tree)[1].reshape(-1, 7).max(axis=1, initial=0.0)
+
+    def _on_faces(self, size: float) -> _Points:
+        """Points for about each ``size`` of area."""
+        corners = self._points[self._triangles]
+        area = _areas(corners)
+        parts = np.ceil(np.sqrt(area / size)).clip(0, _PARTS).astype(np.int64) if size > 0 else np.zeros(len(area), int)
+        # Of many triangles that are smaller those where the sum of their areas passes a step.
+        small = np.flatnonzero(parts == 1)
+        steps = np.diff(np.floor(np.cumsum(area[small]) / size), prepend=0) if small.size else np.empty(0)
+        parts[small[steps == 0]] = 0
+        kinds = np.unique(parts[parts > 0]).tolist()
+        inner = {n: _middles(n) for n in kinds}
+        face = np.concatenate([np.empty(0, np.int64), *(np.repeat(np.flatnonzero(parts == n), n * n) for n in kinds)])
+        shares = [np.tile(inner[n], (int((parts == n).sum()), 1)) for n in kinds]
+        share = np.concatenate([np.empty((0, 3)), *shares])
+        order = np.argsort(face, kind="stable")
+        face, share = face[order], share[order]
+        weight = area[face] / parts[face] ** 2
+        lone = parts[face] == 1
+        weight[lone] *= area[small].sum() / max(weight[lone].sum(), 1e-300)
+        places = np.einsum("sc,sca->sa", share, corners[face])
+        own = self._triangles[face]
+        return _Points(own, share, weight, places, _normals(corners)[face], self._chart[own[:, 0]])
+
+    def _on_curves(self, edge: float) -> _Points:
+        """Points of the borders of charts, a few for each length ``edge``; they count as strips of this breadth."""
+        ends, _ = boundary_chain(self._first[self._triangles])
+        open_ends, _ = boundary_chain(self._place_of[self._triangles])
+        seam = ~np.isin(_keys(self._place_of[ends]), _keys(open_ends))
+        length = np.linalg.norm(self._points[ends[:, 0]] - self._points[ends[:, 1]], axis=1)
+        parts = np.ceil(3 * length / edge).clip(1, _PARTS).astype(np.int64)
+        number = np.repeat(np.arange(len(ends)), parts)
+        at = (np.arange(len(number)) - np.repeat(np.cumsum(parts) - parts, parts) + 0.5) / parts[number]
+        corners = np.column_stack([ends, ends[:, 1]])[number]
+        share = np.column_stack([1 - at, at, np.zeros(len(at))])
+        weight = (length / parts * edge * np.where(seam, _SEAM, 1.0))[number]
+        places = np.einsum("sc,sca->sa", share, self._points[corners])
+        return _Points(corners, share, weight, places, np.zeros((len(at), 3)), self._chart[corners[:, 0]])
+
+
+class _Feet:
+    """Where points are on a level.
+
+    Attributes
+    ----------
+    corners : int64 [F, 3], its triangles; on_places : the same by the places of their vertices.
+    face : int64 [S], the triangle below each point, -1 where none is of its chart; shares : of its corners.
+    """
+
+    def __init__(self, points: _Points, corners: np.ndarray, place: np.ndarray, chart: np.ndarray) -> None:
+        self.points, self.corners, self.on_places = points, corners, place[corners]
+        self._chart = chart[corners[:, 0]]
+        self._asked = np.isin(points.charts, self._chart)
+        self.face, self.shares = np.full(len(points.weight), -1), np.zeros((len(points.weight), 3))
+
+    def find(self, places: np.ndarray) -> None:
+        """Put the points on triangles at these ``places``."""
+        tree = ball_tree(places, np.ascontiguousarray(self.on_places.reshape(-1)), _ORIGIN)
+        own = self.points
+        asked = own.places[self._asked], own.normals[self._asked], own.charts[self._asked]
+        face, shares = self.face[self._asked], self.shares[self._asked]
+        facing = _FACING if own.normals.any() else _ANY
+        find_feet(*asked, tree, (_normals(places[self.on_places]), self._chart), facing, face, shares)
+        self.face[self._asked], self.shares[self._asked] = face, shares
+
+    def distances(self, places: np.ndarray) -> np.ndarray:
+        """Of each point from the triangle below it, infinite where there is none."""
+        on = np.einsum("sc,sca->sa", self.shares, places[self.on_places[self.face]])
+        return np.where(self.face >= 0, np.linalg.norm(on - self.points.places, axis=1), np.inf)
+
+
+def _farthest(places: np.ndarray, feet: Sequence[_Feet]) -> float:
+    """The largest distance of a point from the level, whichever of its triangles is nearest."""
+    tree = ball_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
+    most = 0.0
+    for one in feet:
+        # No nearer triangle is farther than the one of the same chart: the farthest of these come first.
+        distances = one.distances(places)
+        order = np.argsort(-distances, kind="stable")
+        for k in range(0, len(order), _CHUNK):
+            chunk = order[k : k + _CHUNK]
+            if distances[chunk[0]] <= most:
+                break
+            most = max(most, float(nearest_of_tree(one.points.places[chunk], *tree)[1].max()))
+    return most
+
+
+def _farther(places: np.ndarray, feet: Sequence[_Feet], more: np.ndarray, most: float) -> np.ndarray:
+    """The points of ``feet``, and those in ``more`` [n, 3], that are farther than ``most`` from the level [k, 3]."""
+    tree = ball_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
+    points = np.concatenate([more, *(one.points.places[one.distances(places) > most] for one in feet)])
+    return points[nearest_of_tree(points, *tree)[1] > most]
+
+
+def _on_places(feet: Sequence[_Feet]) -> tuple[OnTriangles, np.ndarray]:
+    """All points that have a triangle, and where they shall be."""
+    parts, targets = [], []
+    for one in feet:
+        found, own = one.face >= 0, one.points
+        normals = own.normals[found]
+        across = np.where(normals.any(axis=1), _ACROSS, 1.0)
+        weight = own.weight[found][:, None] * np.column_stack([across, np.ones(len(across))])
+        parts.append(OnTriangles(one.on_places[one.face[found]], one.shares[found], weight, normals))
+        targets.append(own.places[found])
+    return OnTriangles(*(np.concatenate(part) for part in zip(*parts, strict=True))), np.concatenate(targets)
+
+
+def _first_of_creases(source: TriangleMesh) -> np.ndarray:
+    """The first of the vertices that a crease alone tells apart, int64 [V]."""
+    if source.attributes is None:
+        return source.position_of.astype(np.int64)
+    creases = Creases.of(source.positions, source.attributes)
+    return np.arange(len(source.positions)) if creases is None else creases.first.astype(np.int64)
+
+
+def _keys(edges: np.ndarray) -> np.ndarray:
+    return edges.min(axis=1) << 32 | edges.max(axis=1)
+
+
+def _normals(corners: np.ndarray) -> np.ndarray:
+    """Of triangles [n, 3, 3], of unit length, 0 where they have no area."""
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
+
+
+def _areas(corners: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+
+
+def _middles(n: int) -> np.ndarray:
+    """The middles of the n^2 parts of a triangle, as shares of its corners, float64 [n^2, 3]."""
+    i, j = (steps.reshape(-1) for steps in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
+    both = np.column_stack([i, j])
+    at = np.concatenate([both[i + j < n] + 1 / 3, both[i + j < n - 1] + 2 / 3]) / n
+    return np.column_stack([1 - at.sum(axis=1), at])
