@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hra.files.atomic_write import write_atomically
 from hra.files.job_folder import open_job
 from hra.files.json_text import parse_object
@@ -49,8 +51,8 @@ def _kept(file: Path | None, task: Task) -> Scored:
     if file is not None and file.exists():
         return parse_object(read_regular(file), "part", str(file))
     scored: Scored = {"name": task.name, "scores": _scores(task)}
-    if task.splits:
-        scored["splits"] = _splits(task)
+    if task.brief is not None:
+        scored["splits"] = _splits(task, task.brief)
     if file is not None:
         write_atomically(file, json.dumps(scored).encode())
     return scored
@@ -67,11 +69,11 @@ def _scores(task: Task) -> dict[str, dict[str, dict[str, float]]]:
     return scores
 
 
-def _splits(task: Task) -> dict[str, dict[str, float]]:
+def _splits(task: Task, brief: Callable[[np.ndarray], float]) -> dict[str, dict[str, float]]:
     """Group, setting: score by the measure that counts; without the settings that the image is too small for."""
     scores: dict[str, dict[str, float]] = {}
     for group, name, picture in split_pictures(task):
-        scores.setdefault(group, {})[name] = round(next(iter(task.judge(picture).values())), 4)
+        scores.setdefault(group, {})[name] = round(brief(picture), 4)
     return scores
 
 
