@@ -42,11 +42,11 @@ class PhraseRelevance:
     reading goes (about half a second on one core, a second where there are many labels, of which long ones are then
     read in part). Every line, and every part of one that looks like a value, is a candidate; small networks weigh the
     words before, beside, above and below it, what kind of value it is, of which other amounts it is the sum or a part,
-    and where it stands (`text.candidates`, `text.ranker`), and give it a probability; what they lack of 1 is spread over all patches. So the error that
-    allocators reduce is the expected one, and tokens hedge between likely places by themselves. Where confidence is
-    below .3, the question decides nothing, and where there is no text, `CueRelevance` is the answer. Counted in
-    `TokenContext.counts`: pixels searched, lines found, lines read, pixels of width read, candidates;
-    `TokenContext.served` has the confidence.
+    and where it stands (`text.candidates`, `text.ranker`), and give it a probability; what they lack of 1 is spread
+    over all patches. So the error that allocators reduce is the expected one, and tokens hedge between likely places by
+    themselves. Where confidence is below .3, the question decides nothing, and where there is no text, `CueRelevance`
+    is the answer. Counted in `TokenContext.counts`: pixels searched, lines found, lines read, pixels of width read,
+    candidates; `TokenContext.served` has the confidence.
 
     Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases gain from MiniLM (extra ``vlm``). With
     ``read=False`` it needs nothing but SciPy: lines are found by their strokes and weighed by layout, what stands to
