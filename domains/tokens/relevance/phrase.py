@@ -23,7 +23,7 @@ from hra.domains.tokens.text.rows import patches_under, right_neighbour
 
 _COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is looked for
 _LEAST = 0.002  # probability of a place that is worth a mark
-# What the network says of a place, and how often it is right: a line fitted on the development half.
+# What the networks say of a place, and how often it is right: a line fitted on the development half.
 _SURE = (0.17, 0.75)
 _UNSURE = 0.3  # confidence below which tokens go where they would without a question
 _LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
@@ -40,13 +40,13 @@ class PhraseRelevance:
 
     Lines of text are found on a coarse copy and read, labels and values before running text, as far as a budget of
     reading goes (about half a second on one core, a second where there are many labels, of which long ones are then
-    read in part). Every line, and every part of one that looks like a value, is a candidate; a small network weighs the
-    words before, beside, above and below it, what kind of value it is and where it stands (`text.candidates`,
-    `text.ranker`), and gives it a probability; what they lack of 1 is spread over all patches. So the error that
-    allocators reduce is the expected one, and tokens hedge between likely places by themselves. Where confidence is
-    below .3, the question decides nothing, and where there is no text, `CueRelevance` is the answer. Counted in
-    `TokenContext.counts`: pixels searched, lines found, lines read, pixels of width read, candidates;
-    `TokenContext.served` has the confidence.
+    read in part). Every line, and every part of one that looks like a value, is a candidate; small networks weigh the
+    words before, beside, above and below it, what kind of value it is, of which other amounts it is the sum or a part,
+    and where it stands (`text.candidates`, `text.ranker`), and give it a probability; what they lack of 1 is spread
+    over all patches. So the error that allocators reduce is the expected one, and tokens hedge between likely places by
+    themselves. Where confidence is below .3, the question decides nothing, and where there is no text, `CueRelevance`
+    is the answer. Counted in `TokenContext.counts`: pixels searched, lines found, lines read, pixels of width read,
+    candidates; `TokenContext.served` has the confidence.
 
     Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases gain from MiniLM (extra ``vlm``). With
     ``read=False`` it needs nothing but SciPy: lines are found by their strokes and weighed by layout, what stands to

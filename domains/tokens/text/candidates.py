@@ -22,6 +22,11 @@ from hra.domains.tokens.text.matching import split_line
 from hra.domains.tokens.text.meaning import same_meaning
 from hra.domains.tokens.text.words import content_words, likeness, said_words
 
+_COLUMN = 30  # amounts above another one that may add up to it
+_AMOUNTS, _MOST = (
+    100,
+    1e12,
+)  # of a page, and the largest, whose sums say anything: of many amounts some add up by chance
 _PARTS = 3  # values of one line at most
 _MONTH = r"(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|okt|oct|nov|dec|dez)[a-z]*"
 _KINDS = (
@@ -39,6 +44,12 @@ _MATCH = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _KINDS}
 _ASKED = {"page": "number", "date": "date", "time": "time", "amount": "money", "phone": "phone", "quantity": "number"}
 # The marks between the numbers of a date are the first that a coarse read loses.
 _MISREAD_DATE = re.compile(rf"[0-3]\d\D?[01]\d\D?(?:20)?[012]\d(?!\d)|\d\s*{_MONTH}\s*\d", re.IGNORECASE)
+# Amounts and dates in which a letter was read for a digit.
+_DIGIT = str.maketrans("OoQDIlSsBZz", "00001155822")
+_ONE = r"[\dOoQDIlSsBZz]"
+_LOOKS = re.compile(
+    rf"(?<![\w.,])(?:{_ONE}{{1,6}}[.,]{_ONE}{{2}}|{_ONE}{{1,2}}([/.-]){_ONE}{{1,2}}\1{_ONE}{{2,4}})(?![\w.,])"
+)
 _RELATIONS = ("inline", "left", "row", "above", "column", "below")
 _TEXT = ("f1", "recall", "precision", "meaning", "concept", "strange")
 FEATURES = (
@@ -47,6 +58,7 @@ FEATURES = (
     *("kind fits", "kind open", "kind asked", *(f"is {name}" for name, _ in _KINDS), "is words", "whole line"),
     *("height", "x", "y", "words", "length", "repeated", "last of kind", "largest", "row values", "colon", "long line"),
     *("left unread", "has models", "page best", "page reads"),
+    *("is sum", "is larger part", "is smaller part", "is column's sum", "same amount"),
 )
 """What each column of `candidate_features` says."""
 
@@ -79,7 +91,16 @@ def asks(question: str) -> bool:
 
 def candidates(lines: Sequence[TextLine]) -> list[Candidate]:
     """Every line that was read, and the parts of lines that look like values."""
-    return [one for number, line in enumerate(lines) if line.text for one in _of_line(number, line.text)]
+    return [one for number, line in enumerate(lines) if line.text for one in _of_line(number, _as_digits(line.text))]
+
+
+def _as_digits(text: str) -> str:
+    """The text with letters that look like digits read as such, in amounts and dates that are digits for the most."""
+    return _LOOKS.sub(lambda found: found[0].translate(_DIGIT) if _mostly_digits(found[0]) else found[0], text)
+
+
+def _mostly_digits(text: str) -> bool:
+    return 2 * sum(map(str.isdigit, text)) >= sum(map(str.isalnum, text))
 
 
 def _of_line(number: int, text: str) -> list[Candidate]:
@@ -140,6 +161,7 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
     meets = np.minimum(boxes[:, None, 3], boxes[None, :, 3]) - np.maximum(boxes[:, None, 1], boxes[None, :, 1])
     in_row = meets > 0.5 * np.minimum(heights[:, None], heights[None, :])
     kinds = [name for name, _ in _KINDS]
+    sums = _sums(values, [one.line for one in found], boxes)
     rows = np.zeros((len(found), len(FEATURES)))
     for number, one in enumerate(found):
         box = boxes[one.line].copy()
@@ -196,8 +218,55 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
             fits.embeds,
             fits.most,
             min(sum(map(bool, texts)) / max(len(texts), 1), 1),
+            *sums[number],
         ]
     return rows
+
+
+def _sums(values: Sequence[float | None], lines: Sequence[int], boxes: np.ndarray) -> np.ndarray:
+    """How each amount follows from others, in any language: float64 [n, 5].
+
+    Whether it is the sum of two others, the larger or the smaller of two whose sum is there (what was paid less the
+    change, a total less its tax), the sum of amounts that follow each other in the column above it; and how often it
+    stands elsewhere.
+    """
+    found = np.zeros((len(values), 5))
+    known = [number for number, value in enumerate(values) if value and value < _MOST]
+    if not 2 <= len(known) <= _AMOUNTS:
+        return found
+    cents = np.array([round(100 * (values[number] or 0)) for number in known], np.int64)
+    line = np.array([lines[number] for number in known])
+    apart = line[:, None] != line
+    pairs = np.where(apart, cents[:, None] + cents, -1)
+    for place, number in enumerate(known):
+        others = line != line[place]
+        parts = pairs[np.ix_(others, others)]
+        wholes = cents[others][:, None] - cents[others]
+        rest = wholes == cents[place]  # others that differ by it
+        smaller = cents[others][None, :]
+        above = others & (boxes[line, 3] < boxes[line[place], 3]) & _aligned(boxes, line, line[place])
+        column = cents[above][np.argsort(-boxes[line[above], 3])]
+        found[number] = [
+            (parts == cents[place]).any(),
+            (rest & (smaller <= cents[place])).any(),
+            (rest & (smaller > cents[place])).any(),
+            _is_run(column[:_COLUMN], cents[place]),
+            min((cents[others] == cents[place]).sum(), 4) / 4,
+        ]
+    return found
+
+
+def _aligned(boxes: np.ndarray, these: np.ndarray, one: int) -> np.ndarray:
+    """Whether lines end where another one ends, as amounts of a column do."""
+    return np.abs(boxes[these, 2] - boxes[one, 2]) < boxes[one, 3] - boxes[one, 1]
+
+
+def _is_run(amounts: np.ndarray, total: int) -> bool:
+    """Whether amounts that follow each other, two at least, add up to the total."""
+    upto = np.concatenate([[0], np.cumsum(amounts)])
+    runs = upto[None, :] - upto[:, None]
+    first, last = np.nonzero(runs == total)
+    return bool((last - first >= 2).any())
 
 
 _NOTHING = np.zeros(len(_TEXT))

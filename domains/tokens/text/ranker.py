@@ -1,7 +1,8 @@
-"""Probabilities of candidates: a small network, trained on made pages, that knows when none of them is the answer.
+"""Probabilities of candidates: small networks, trained on made pages, that know when none of them is the answer.
 
-The network scores each candidate by its features; a linear score of the page stands for "the answer is elsewhere". A
-softmax over both gives probabilities that add up to 1 with that of elsewhere. Weights: ``ranker.json``, which
+Each network scores every candidate by its features; a linear score of the page stands for "the answer is elsewhere". A
+softmax over both gives probabilities that add up to 1 with that of elsewhere. Networks that began from other seeds
+differ where made pages do not decide, so that their mean is less sure there. Weights: ``ranker.json``, which
 ``python examples/lab/scripts/train_ranker.py`` makes again from a seed.
 """
 
@@ -39,22 +40,44 @@ def page_features(rows: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
+class Network:
+    """Weights of one network.
+
+    Attributes
+    ----------
+    layers : weight [out, in] and bias [out] of each layer, with rectifiers between; the last gives one number.
+    elsewhere : weights of the page's features and a constant, float64 [8].
+    """
+
+    layers: tuple[tuple[np.ndarray, np.ndarray], ...]
+    elsewhere: np.ndarray
+
+    def probabilities(self, rows: np.ndarray, scaled: np.ndarray) -> np.ndarray:
+        """See `Ranker.probabilities`; ``scaled`` are the rows with the mean and spread of those that it learned on."""
+        hidden = scaled
+        for number, (weight, bias) in enumerate(self.layers):
+            hidden = np.maximum(hidden, 0) if number else hidden
+            hidden = hidden @ weight.T + bias
+        none = page_features(rows) @ self.elsewhere[:-1] + self.elsewhere[-1]
+        misfits = (rows[:, _KIND] == 0) & (rows[:, _OPEN] == 0)
+        scores = np.append(hidden[:, 0] - _MISFIT * misfits, none)
+        shares = np.exp(scores - scores.max())
+        return shares[:-1] / shares.sum()
+
+
+@dataclass(frozen=True, eq=False)
 class Ranker:
-    """Weights of the network.
+    """The mean of networks.
 
     Attributes
     ----------
     mean, spread : of the features, float64 [F].
-    layers : weight [out, in] and bias [out] of each layer, with rectifiers between; the last gives one number.
-    elsewhere : weights of the page's features and a constant, float64 [8].
-    sharpness : the scores are multiplied by it, so that probabilities are what they say.
+    networks : at least one.
     """
 
     mean: np.ndarray
     spread: np.ndarray
-    layers: tuple[tuple[np.ndarray, np.ndarray], ...]
-    elsewhere: np.ndarray
-    sharpness: float = 1.0
+    networks: tuple[Network, ...]
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
         """Probability of each candidate to be the answer, float64 [n]; what they lack of 1 is elsewhere.
@@ -65,21 +88,19 @@ class Ranker:
         """
         if not len(rows):
             return np.zeros(0)
-        hidden = (rows - self.mean) / self.spread
-        for number, (weight, bias) in enumerate(self.layers):
-            hidden = np.maximum(hidden, 0) if number else hidden
-            hidden = hidden @ weight.T + bias
-        none = page_features(rows) @ self.elsewhere[:-1] + self.elsewhere[-1]
-        misfits = (rows[:, _KIND] == 0) & (rows[:, _OPEN] == 0)
-        scores = self.sharpness * np.append(hidden[:, 0] - _MISFIT * misfits, none)
-        shares = np.exp(scores - scores.max())
-        return shares[:-1] / shares.sum()
+        scaled = (rows - self.mean) / self.spread
+        return np.mean([network.probabilities(rows, scaled) for network in self.networks], axis=0)
 
 
 @cache
 def ranker() -> Ranker:
     """The shipped one."""
     told = json.loads(files("hra.domains.tokens.text").joinpath("ranker.json").read_text(encoding="utf-8"))
-    layers = tuple((np.array(one["weight"]), np.array(one["bias"])) for one in told["layers"])
-    mean, spread, elsewhere = (np.array(told[name]) for name in ("mean", "spread", "elsewhere"))
-    return Ranker(mean, spread, layers, elsewhere, told["sharpness"])
+    networks = tuple(
+        Network(
+            tuple((np.array(layer["weight"]), np.array(layer["bias"])) for layer in one["layers"]),
+            np.array(one["elsewhere"]),
+        )
+        for one in told["networks"]
+    )
+    return Ranker(np.array(told["mean"]), np.array(told["spread"]), networks)

@@ -30,8 +30,14 @@ BUDGETS = (64, 150, 273, 400, 576)
 _PAGE = template(__package__, "splits.page.txt")
 
 
-def groups() -> dict[str, Mapping[str, Setting]]:
-    """The settings by what is asked of them; the first of each is what others are told beside."""
+def groups(directions: bool = True) -> dict[str, Mapping[str, Setting]]:
+    """The settings by what is asked of them, with shares of directions; the first of each is what others are beside."""
+    directed: Mapping[str, Setting] = {
+        "105, 26, 26, 27 and 40 without direction": (_directed(224 / 273), 224),
+        "as asked, 128, 32, 32, 32 and none": (_directed(1.0), 224),
+        "64, 16, 16, 16 and 112": (_directed(0.5), 224),
+        "none has direction": (_directed(0.0), 224),
+    }
     return {
         "strata, 273 tokens": {
             "4 x 4": (tokens.Stratified(), 273),
@@ -57,12 +63,7 @@ def groups() -> dict[str, Mapping[str, Setting]]:
             "log-polar, 273": (tokens.LogPolar(), 273),
             "down-sampling, 150": (tokens.Downsample(_EVEN), 150),
         },
-        "shares of directions, 224 tokens": {
-            "105, 26, 26, 27 and 40 without direction": (_directed(224 / 273), 224),
-            "as asked, 128, 32, 32, 32 and none": (_directed(1.0), 224),
-            "64, 16, 16, 16 and 112": (_directed(0.5), 224),
-            "none has direction": (_directed(0.0), 224),
-        },
+        **({"shares of directions, 224 tokens": directed} if directions else {}),
         **{f"{budget} tokens": _by_budget(budget) for budget in BUDGETS},
     }
 

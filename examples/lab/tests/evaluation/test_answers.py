@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,11 @@ from hra.domains import tokens
 from hra.domains.tokens.text.reader import can_read
 from hra.errors import ArrayError, HraError
 from hra_lab.bootstrap import around, difference, mean_of
-from hra_lab.evaluation.answers import reading, run, seeing
+from hra_lab.evaluation.answers import methods, reading, run, seeing
 from hra_lab.evaluation.answers.answer_page import gate, render
 from hra_lab.evaluation.answers.methods import DOWN, METHODS
-from hra_lab.evaluation.answers.run import BUDGETS, FULL, gathered, judged
-from hra_lab.evaluation.answers.table import needed, tokens_for
+from hra_lab.evaluation.answers.run import BUDGETS, FULL, gathered, gathered_splits, judged
+from hra_lab.evaluation.answers.table import needed, splits_tables, tokens_for
 from hra_lab.evaluation.answers.tasks import Task
 from hra_lab.inputs.documents.generate import documents
 
@@ -91,6 +92,21 @@ def test_every_method_is_judged_at_every_budget_and_full_images_score_best():
     assert set(scores) == {FULL, *METHODS} and scores[FULL]["0"] == [1.0]
     assert all(list(scores[method]) == [str(budget) for budget in BUDGETS] for method in METHODS)
     assert scores[DOWN]["16"][0] < scores["pyramid, uniform"]["64"][0] == 1.0  # 36 patches are all of it
+
+
+def test_strata_levels_and_budgets_are_judged_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    few = {"strata": {"2 x 2": (tokens.Stratified(rows=2, columns=2), 16), "none": (tokens.GridTopK(), 16)}}
+    monkeypatch.setattr(
+        methods, "groups", lambda directions: {**few, "levels": {"too many": (tokens.PyramidTopK(), 2)}}
+    )
+    asked = task()
+    scored = judged([replace(asked, brief=lambda shown: asked.judge(shown)["closeness"]), asked], {}, None, print)
+    assert "splits" in scored[0] and "splits" not in scored[1]
+    found = gathered_splits(scored)
+    assert {name: list(rows) for name, rows in found.items()}["strata"] == ["2 x 2", "none"]
+    assert all(0 < score < 1 for (score,) in found["strata"].values())
+    text = splits_tables({"strata": {"2 x 2": [0.5, 1.0], "none": [0.25, 0.75]}})
+    assert "| 2 x 2 | 75% (50 to 100) |  |" in text and "| none | 50% (25 to 75) | -25 (-25 to -25) |" in text
 
 
 def record(suite: str, measures: tuple[str, ...], full: float) -> dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.text.candidates import asks, candidate_features, candidates, kind_of
+from hra.domains.tokens.text.candidates import FEATURES, asks, candidate_features, candidates, kind_of
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.ranker import ranker
 
@@ -81,3 +81,49 @@ def test_kinds_of_values(text, kind):
 )
 def test_a_question_without_a_word_that_means_something_asks_for_nothing(question, said):
     assert asks(question) is said
+
+
+SUMS = ("is sum", "is larger part", "is smaller part", "is column's sum")
+
+
+def told_of(lines: list[TextLine]) -> dict[str, set[str]]:
+    """The sums that each amount takes part in."""
+    found = candidates(lines)
+    rows = candidate_features("what is the total?", lines, found)
+    columns = {name: FEATURES.index(name) for name in SUMS}
+    return {
+        one.text: {name for name, column in columns.items() if row[column]}
+        for one, row in zip(found, rows, strict=True)
+    }
+
+
+def test_amounts_know_the_sums_that_they_take_part_in():
+    tax = [line("0.72", 360, 85)]
+    told = told_of([*RECEIPT, *tax])
+    assert told["12.72"] == {"is sum", "is column's sum", "is larger part"}  # of subtotal and tax; of what was paid
+    assert told["20.00"] == {"is sum"}
+    assert told["7.28"] == {"is smaller part"}
+    assert told["12.00"] == {"is sum", "is larger part", "is column's sum"}
+    assert told["TOTAL"] == told["0.00"] == set()
+
+
+def test_an_amount_is_no_sum_of_values_in_its_own_line():
+    assert told_of([line("3.00 + 4.00 = 7.00", 0, 0)])["7.00"] == set()
+    assert told_of([line("3.00", 0, 0), line("4.00", 0, 30), line("7.00", 0, 60)])["7.00"] == {
+        "is sum",
+        "is column's sum",
+    }
+
+
+def test_sums_of_a_page_full_of_amounts_or_with_a_huge_one_are_left_out():
+    full = [line(f"{number}.00", 0, 30 * number) for number in range(1, 150)]
+    assert not any(told_of(full).values())
+    assert told_of([line("1" + ",000" * 9 + ".00", 0, 0), line("3.00", 0, 30)])["3.00"] == set()
+
+
+@pytest.mark.parametrize(
+    ("read", "meant"),
+    [("12.7Z", "12.72"), ("1O5.0O", "105.00"), ("2O/12/2018", "20/12/2018"), ("is.so", "is.so"), ("v1.2S3", "v1.2S3")],
+)
+def test_letters_that_look_like_digits_are_digits_in_amounts_and_dates(read, meant):
+    assert meant in {one.text for one in candidates([line(read, 0, 0)])}

@@ -15,6 +15,7 @@ from hra_lab.evaluation.answers.table import (
     failed_table,
     means_table,
     needed_table,
+    splits_tables,
 )
 
 # The least mean score of the images themselves: below it, a floor could pass for a result.
@@ -54,6 +55,7 @@ def render(record: dict[str, Any]) -> dict[str, bytes]:
         differences=differences_table(scores[main]),
         failed=failed_table(scores[main]),
         more="\n\n".join(_more(one, scores[one]) for one in others),
+        splits=splits_tables(record.get("splits", {})),
     )
     shown = {"reading": (reading.ANLS, reading.NEAR, reading.FAR), "seeing": (seeing.TOP, seeing.PROBABILITY)}[suite]
     figure = curves_figure({measure: scores[measure] for measure in shown})

@@ -35,6 +35,13 @@ has not seen.
     + """
 Of the words near and far, the share is of those with three letters or digits and more, in the line nearest to the
 answer and in one of the farther half of the page.
+
+## Strata, levels and budgets
+
+ANLS of every third page's answer for settings that [are compared in pixels](splits.md), with the tokens that are
+stated; relevance follows from the question. Intervals as above; differences are points of percent from the first row.
+
+$splits
 """
 )
 """Placeholders are filled in by `hra_lab.evaluation.answers.answer_page.render`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hra_lab.evaluation.answers.run import gathered
+from hra_lab.evaluation.answers.run import gathered, gathered_splits
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,7 @@ def run_seeing(
 
 
 def record(suite: str, scored: list[dict[str, Any]]) -> dict[str, Any]:
-    """The scores of a suite by measure, method and tokens."""
-    return {"suite": suite, "tasks": len(scored), "names": [one["name"] for one in scored], "scores": gathered(scored)}
+    """The scores of a suite by measure, method and tokens; and by group and setting, where those were asked for."""
+    made = {"suite": suite, "tasks": len(scored), "names": [one["name"] for one in scored], "scores": gathered(scored)}
+    splits = gathered_splits(scored)
+    return made | ({"splits": splits} if splits else {})

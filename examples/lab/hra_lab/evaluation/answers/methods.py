@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from hra.domains import tokens
+from hra.errors import BudgetTooSmall, InfeasibleShares
 from hra_lab.evaluation.answers.tasks import Task
+from hra_lab.evaluation.splits import groups
 
 ORACLE, GUIDED, EVEN = "pyramid, oracle", "pyramid, question", "pyramid, uniform"
 GRID, SPREAD, RANDOM, DOWN = "grid, question", "uniform grid", "random", "down-sampling"
@@ -40,6 +42,23 @@ def pictures(task: Task, budgets: tuple[int, ...]) -> Iterator[tuple[str, int, n
             yield method, budget, allocator.realize(allocator.allocate(context, budget)).reconstruct()
     for budget in budgets:
         yield DOWN, budget, tokens.uniform_downsample(task.image, budget)
+
+
+def split_pictures(task: Task) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Group, setting and picture of what `hra_lab.evaluation.splits` compares, guided by the question."""
+    known: dict[int | None, tokens.TokenContext] = {}
+    for group, settings in groups(directions=False).items():
+        for name, (allocator, budget) in settings.items():
+            if allocator.levels not in known:
+                known[allocator.levels] = replace(allocator.context(task.image, task.query), scorer=task.guide)
+            context = known[allocator.levels]
+            if isinstance(allocator, tokens.Downsample):
+                context = replace(context, scorer=tokens.UniformRelevance())
+            try:
+                chosen = allocator.allocate(context, budget)
+            except (BudgetTooSmall, InfeasibleShares):
+                continue
+            yield group, name, allocator.realize(chosen).reconstruct()
 
 
 Scores = Mapping[str, Mapping[str, Mapping[str, list[float]]]]

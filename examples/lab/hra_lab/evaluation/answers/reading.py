@@ -32,7 +32,7 @@ _MARGIN = 4.0  # pixels around a line that the judge sees
 SEED = 29
 _LINES = 1  # of a page that are read near the answer, and far from it
 _LEAST_WORD = 3
-_OWN_READER = 3  # Tesseract, a process per line, reads every third page
+_SOME = 3  # every third page is read by Tesseract, a process per line, and asked about strata, levels and budgets
 _ONE_LINE = "7"  # a page segmentation mode
 _SECONDS = 60
 
@@ -68,9 +68,17 @@ def tasks(count: int, seed: int = SEED) -> Iterator[Task]:
         random = np.random.default_rng((seed, 1, number))
         field = page.fields[int(random.integers(len(page.fields)))]
         question = FIELDS[field.kind].question(field.label)
-        other = has_tesseract() and number % _OWN_READER == 0
-        judge = partial(_scores, field, surroundings(page, field), other)
-        yield Task(page.name, page.image, question, field.box, tokens.PhraseRelevance(read=True), judge)
+        some = number % _SOME == 0
+        judge = partial(_scores, field, surroundings(page, field), some and has_tesseract())
+        yield Task(
+            page.name,
+            page.image,
+            question,
+            field.box,
+            tokens.PhraseRelevance(read=True),
+            judge,
+            partial(_score, field) if some else None,
+        )
 
 
 def surroundings(page: Document, field: Field) -> Mapping[str, list[tuple[str, np.ndarray]]]:
@@ -95,6 +103,10 @@ def _scores(
     if other:
         scores[TESSERACT] = anls(_joined(read_strip(_crop(picture, field.box))), [value], "paper")
     return scores
+
+
+def _score(field: Field, picture: np.ndarray) -> float:
+    return _scores(field, {}, False, picture)[ANLS]
 
 
 def word_recall(printed: str, read: str) -> float:

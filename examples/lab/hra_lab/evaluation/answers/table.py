@@ -102,6 +102,19 @@ def needed_table(curves: Curves, reference: str = DOWN) -> str:
     return _table(curves, cell, {reference})
 
 
+def splits_tables(splits: Mapping[str, Curve]) -> str:
+    """One table for each group: mean score, and points of percent more than its first row."""
+    parts = []
+    for group, rows in splits.items():
+        first = next(iter(rows.values()))
+        cells = [
+            f"| {name} | {_percent(mean_of(found))} | {'' if found is first else _points(difference(found, first))} |"
+            for name, found in rows.items()
+        ]
+        parts.append("\n".join([f"| {group} | read | more |", "| --- | ---: | ---: |", *cells]))
+    return "\n\n".join(parts)
+
+
 def _table(curves: Curves, cell: Callable[[str, str], str], without: Any = frozenset()) -> str:
     methods = [method for method in curves if method != FULL and method not in without]
     budgets = list(curves[methods[0]])

@@ -21,6 +21,7 @@ class Task:
     box : pixels (x0, y0, x1, y1), end excluded, of the answer.
     guide : relevance from the question alone.
     judge : from a picture [H, W, 3] to its scores in 0 .. 1; the first is the one that counts.
+    brief : from a picture to the score that counts alone, where strata, levels and budgets are asked for, too.
     """
 
     name: str
@@ -29,3 +30,4 @@ class Task:
     box: tuple[int, int, int, int]
     guide: Relevance
     judge: Callable[[np.ndarray], Mapping[str, float]]
+    brief: Callable[[np.ndarray], float] | None = None

@@ -638,7 +638,7 @@ def _receipt(sheet: _Sheet) -> None:
     sheet.down(0.4)
     tax = round(sums * 0.06, 2)
     total = round(sums + tax, 2) if random.random() < 0.6 else round(sums, 2)
-    rounded = round(total * 20) / 20
+    rounded = round(total * 20) / 20 if random.random() < 0.5 else total
     cash = float(np.ceil(rounded / 10) * 10)
 
     def row(kind: str, value: float | str, big: float = 1.0) -> None:
@@ -668,9 +668,10 @@ def _receipt(sheet: _Sheet) -> None:
         row("rounding", round(rounded - total, 2))
     row("total", rounded, float(random.choice([1, 1, 1.3, 1.8])))
     if order() < 0.65:
-        row("cash", cash)
-        if order() < 0.85:
-            row("change", round(cash - rounded, 2))
+        exact = order() < 0.2
+        row("cash", rounded if exact else cash)
+        if order() < (0.3 if exact else 0.85):
+            row("change", 0.0 if exact else round(cash - rounded, 2))
     if order() < 0.2:
         row("quantity", str(count))
     if order() < 0.45:  # a summary of taxes
@@ -800,6 +801,7 @@ def _table(sheet: _Sheet) -> None:
 
 def _contents(sheet: _Sheet) -> None:
     random, number = sheet.random, 1
+    wraps, hang = random.random() < 0.35, float(random.choice([0, 0, 1, 2])) * sheet.height
     joined, apart, edge = random.random() < 0.5, random.random() < 0.3, max(sheet.right(), 40 * sheet.height)
     for part in range(int(random.integers(6, 40))):
         title = _case(random, " ".join(_phrase(random) for _ in range(int(random.integers(1, 4)))))
@@ -811,7 +813,14 @@ def _contents(sheet: _Sheet) -> None:
         else:
             if apart:
                 sheet.write(chapter, sheet.height)
-            sheet.write(shown, (5 if apart else 1) * sheet.height)
+            left = (5 if apart else 1) * sheet.height
+            words = shown.split()
+            if wraps and len(words) > 2 and random.random() < 0.4:  # the number stands beside the second line
+                cut = int(random.integers(2, len(words)))
+                sheet.write(" ".join(words[:cut]), left)
+                sheet.down(random.uniform(0.7, 1))
+                shown, left = " ".join(words[cut:]), left + hang
+            sheet.write(shown, left)
             line = sheet.write(str(number), edge, end=True)
         sheet.down()
         if random.random() < 0.2:
