@@ -114,11 +114,11 @@ def report(
 
 
 @wp.kernel
-def find_invalid(gain: wp.array2d(dtype=Any), found: wp.array(dtype=wp.int32)):
-    """Set ``found`` if a gain is negative, infinite or NaN."""
+def find_invalid(gain: wp.array2d(dtype=Any), largest: wp.float64, found: wp.array(dtype=wp.int32)):
+    """Set ``found`` if a gain is negative, larger or NaN."""
     member, r = wp.tid()
     value = wp.float64(gain[member, r])
-    if not (value >= wp.float64(0.0) and value < wp.float64(wp.inf)):
+    if not (value >= wp.float64(0.0) and value <= largest):
         found[0] = 1
 
 
@@ -181,11 +181,11 @@ def hull_points(forest: LevelForest, gain: Any, capacity: Any, slope_cost: Any, 
     return _results(gain, selected, spent, gained, price)
 
 
-def all_valid(gain: Any) -> bool:
+def all_valid(gain: Any, largest: float) -> bool:
     """See :func:`hra.kernels.cut.all_valid`."""
     rows = view(gain)
     found = wp.zeros(1, dtype=wp.int32, device=rows.device)
-    wp.launch(find_invalid, rows.shape, [rows, found], device=rows.device)
+    wp.launch(find_invalid, rows.shape, [rows, wp.float64(largest), found], device=rows.device)
     return not found.numpy()[0]
 
 
