@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import on_host
+from hra.kernels.arrays import fetch, on_host
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.hull_rows import CLOSE_ENOUGH
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
@@ -148,7 +148,7 @@ def price_search(forest: LevelForest, gain: Any, capacity: Any) -> Result:
     opening = [sweep.totals(), brackets, sweep.price, sweep.is_done, unfinished]
     wp.launch(warp_prices.first_chord, members, opening, device=device)
     for _ in range(MAX_STEPS):
-        if not unfinished.numpy()[0]:
+        if not fetch(unfinished)[0]:
             break
         unfinished.zero_()
         wp.launch(warp_prices.next_price, members, [sweep.totals(), limits, brackets, *state], device=device)
@@ -186,7 +186,7 @@ def all_valid(gain: Any, largest: float) -> bool:
     rows = view(gain)
     found = wp.zeros(1, dtype=wp.int32, device=rows.device)
     wp.launch(find_invalid, rows.shape, [rows, wp.float64(largest), found], device=rows.device)
-    return not found.numpy()[0]
+    return not fetch(found)[0]
 
 
 @dataclass(frozen=True, eq=False)
