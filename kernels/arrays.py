@@ -114,6 +114,22 @@ def check_fits(array: Any, name: str, dtype: Any, shape: tuple[int, ...], device
         raise ArrayError(what, where=f"argument {name}", fix=f"{np.dtype(dtype)} {list(shape)} on {device}")
 
 
+def fetch(array: Any) -> np.ndarray:
+    """The values of an adopted array on the host, once the device's current stream has them; other streams go on.
+
+    ``wp.array.numpy`` copies on CUDA's default stream instead, which waits for all streams of the device.
+    """
+    if on_host(array):
+        return array
+    if array.device.is_cpu or not array.size:
+        return array.numpy()
+    wp = load_warp()
+    found = wp.empty(array.shape, dtype=array.dtype, device="cpu")
+    wp.copy(found, array, stream=array.device.stream)
+    wp.synchronize_stream(array.device.stream)
+    return found.numpy()
+
+
 def load_warp() -> Any:
     """The module ``warp``, imported on first use and told to print nothing unless the user chose a log level.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from hra.errors import BackendUnavailable
+from hra.errors import BackendUnavailable, HraError
 from hra.kernels.arrays import load_warp
 from hra.kernels.backends import BUILT_IN
 from hra.kernels.compaction.draw_list import compact, threshold_cut
@@ -39,14 +39,18 @@ class Input:
 
     Parameters
     ----------
-    image : [B, H, W, C] float32, float16 or uint8; with at least one pixel.
+    image : [B, H, W, C] float32, float16 or uint8.
     device : "cpu", or the name of one of Warp's.
     seed : of places, sizes and points.
+    holes : whether every seventh number that is not of the image is NaN.
+    empty : whether there are no points, rectangles, rows of a batch and so on.
     """
 
     image: np.ndarray
     device: str = "cpu"
     seed: int = 0
+    holes: bool = False
+    empty: bool = False
 
     def send(self, array: np.ndarray) -> Any:
         """The array on the device."""
@@ -62,8 +66,21 @@ class Input:
         return held if self.on_host else held.to(self.device)
 
     def random(self, *shape: int) -> np.ndarray:
-        """Numbers in 0 .. 1, float32, the same for every backend."""
-        return np.random.default_rng((self.seed, *shape)).random(shape, np.float32)
+        """Numbers in 0 .. 1, float32, the same for every backend; with NaN or without rows, as the input says."""
+        numbers = np.random.default_rng((self.seed, *shape)).random(shape, np.float32)
+        if self.holes:
+            numbers.reshape(-1)[self.seed % 5 :: 7] = np.nan
+        return numbers[:0] if self.empty else numbers
+
+    def whole(self, below: int, *shape: int) -> np.ndarray:
+        """Whole numbers from 0, int32; no rows of an empty input or of an empty range."""
+        chosen = np.random.default_rng((self.seed, below, *shape)).integers(0, max(1, below), shape, np.int32)
+        return chosen[:0] if self.empty or not below else chosen
+
+    @property
+    def plane(self) -> np.ndarray:
+        """The last image, or one without rows."""
+        return self.image[-1] if len(self.image) else self.image.reshape(0, *self.image.shape[2:])
 
     @property
     def points(self) -> np.ndarray:
@@ -72,7 +89,7 @@ class Input:
 
     def costs(self, count: int) -> np.ndarray:
         """Whole numbers from 1 to 5, float64."""
-        return np.round(4 * self.random(count)).astype(np.float64) + 1
+        return np.random.default_rng((self.seed, count)).integers(1, 6, count).astype(np.float64)
 
     def forest(self) -> LevelForest:
         """Four levels of refinements, each with two below it."""
@@ -112,9 +129,10 @@ def _levels(reduce: str) -> Callable[[Input, str], Arrays]:
 def _rectangles(look_up: Callable[..., Any], reduce: str) -> Callable[[Input, str], Arrays]:
     def run(given: Input, backend: str) -> Arrays:
         image = np.ascontiguousarray(given.image[..., :1])
-        size = np.array([*image.shape[2:0:-1]] * 2)
-        rects = (given.random(50, 4) * size * [1, 1, 1.5, 1.5]).astype(np.int32)
-        index = (given.random(50) * len(image)).astype(np.int32)
+        height, width = image.shape[1:3]
+        index = given.whole(len(image), 50)
+        sides = [given.whole(1 + most, len(index), 1) for most in (width, height, 3 * width // 2, 3 * height // 2)]
+        rects = np.concatenate(sides, axis=1)
         pyramid = build_pyramid(given.send(image), reduce, backend="auto" if backend == "gl" else backend)
         return [look_up(pyramid, given.send(rects), given.send(index), backend)]
 
@@ -127,9 +145,10 @@ def _samples(*, footprints: bool, hardware: bool) -> Callable[[Input, str], Arra
         # OpenGL has no levels of float16, but looks them up.
         own = "auto" if backend == "gl" or (hardware and backend == "reference") else backend
         pyramid = build_pyramid(given.send(image), "block_mean", backend=own)
-        points = (given.random(70, 2) * 1.2 - 0.1) * np.array(image.shape[2:0:-1], np.float32)
-        index = given.send((given.random(70) * len(image)).astype(np.int32))
-        sides, level = 20 * given.random(70, 2, 2) - 10, given.random(70) * 5
+        chosen = given.whole(len(image), 70)
+        points = (given.random(len(chosen), 2) * 1.2 - 0.1) * np.array(image.shape[2:0:-1], np.float32)
+        index = given.send(chosen)
+        sides, level = 20 * given.random(len(chosen), 2, 2) - 10, given.random(len(chosen)) * 5
         what = {"footprint": given.send(sides)} if footprints else {"level": given.send(level)}
         units = hardware and backend != "reference"
         return [sample(pyramid, given.send(points), **what, batch_index=index, hardware=units, backend=backend)]
@@ -161,7 +180,7 @@ def _visible(test: Callable[..., Any], *, boxes: bool) -> Callable[[Input, str],
 
 def _upward(reduce: Callable[[Any, Any, str], Any]) -> Callable[[Input, str], Arrays]:
     def run(given: Input, backend: str) -> Arrays:
-        tree = build_tree(given.points, backend="reference").tree
+        tree = build_tree(replace(given, holes=False).points, backend="reference").tree
         found = reduce(given.move(tree), given.send(given.points), backend)
         return found if isinstance(found, tuple) else [found]
 
@@ -169,14 +188,15 @@ def _upward(reduce: Callable[[Any, Any, str], Any]) -> Callable[[Input, str], Ar
 
 
 def _steered(given: Input, backend: str) -> Arrays:
-    pyramid = steerable_pyramid(given.send(given.image[-1]), 2, 3, backend)
+    pyramid = steerable_pyramid(given.send(given.plane), 2, 3, backend)
     return [pyramid.highpass, *pyramid.bands, pyramid.lowpass, pyramid.reconstruct(backend)]
 
 
 def _unit_pyramid(given: Input) -> Pyramid:
     """Levels of the images as floats in 0 .. 1."""
     pixels = given.image.astype(np.float32)
-    return build_pyramid(given.send(np.abs(pixels) / np.float32(max(1, pixels.max()))), "block_mean")
+    largest = np.float32(np.nanmax(pixels, initial=1))
+    return build_pyramid(given.send(np.abs(pixels) / largest), "block_mean")
 
 
 def _node_errors(given: Input, backend: str) -> Arrays:
@@ -188,7 +208,7 @@ def _node_errors(given: Input, backend: str) -> Arrays:
 def _taken(given: Input, backend: str) -> Arrays:
     pyramid = build_pyramid(given.send(given.image), "max")
     count = len(given.image) * sum(-(-height // 4) * -(-width // 4) for height, width in pyramid.layout.sizes)
-    blocks = (given.random(30) * count).astype(np.int32)
+    blocks = given.whole(count, 30)
     return [take_blocks(pyramid, given.send(blocks), 4, backend=backend)]
 
 
@@ -202,22 +222,24 @@ def _chains(given: Input, backend: str) -> Arrays:
     chains = given.move(host)
     errors = [given.send(np.round(given.random(3, 14, part)[..., 0] * 8).astype(np.float64)) for part in (1, 2)]
     found = chain_gains(chains, *errors, backend=backend)
-    selected = given.send(given.random(3, 12) > 0.5)
+    selected = given.send(given.whole(2, 3, 12) > 0)
     return [found.gain, found.node, found.repaired, chain_cut(chains, found.node, selected, backend=backend)]
 
 
 def _enlarged(given: Input, backend: str) -> Arrays:
-    fine, axes = given.image[0], []
+    fine, axes = given.plane, []
     coarse = np.ascontiguousarray(fine[::2, ::2])
     for size, below in zip(fine.shape[:2], coarse.shape[:2], strict=True):
         first = np.minimum(np.arange(size) // 2, below - 1)
-        axes.append(Along(first, np.minimum(first + 1, below - 1), given.random(size)))
+        axes.append(
+            Along(first, np.minimum(first + 1, below - 1), replace(given, holes=False, empty=False).random(size))
+        )
     return [enlarged_squares(given.send(fine), given.send(coarse), axes[0], axes[1], 5, backend=backend)]
 
 
 def _groups(given: Input, backend: str) -> Arrays:
     """Bounds and errors of groups of clusters, one level of a mesh's hierarchy."""
-    center, radius = given.points, given.random(len(given.points))
+    center, radius = given.points, given.random(sum(given.image.shape[1:3]))
     tree = Tree.of_runs(np.unique(np.r_[0, np.arange(1, len(center), 3), len(center)]))
     held = given.move(tree)
     spheres = spheres_up(held, given.send(center), given.send(radius), backend=backend)
@@ -243,7 +265,7 @@ def _cut(choose: Callable[..., Any], *more: str) -> Callable[[Input, str], Array
 
 def _threshold(given: Input, backend: str) -> Arrays:
     parent, errors = (np.arange(31, dtype=np.int32) - 1) // 2, given.random(2, 31)
-    limits = np.array([0.3, 0.7], np.float32)
+    limits = given.random(2)
     return [threshold_cut(*map(given.send, (parent, errors, limits)), backend=backend)]
 
 
@@ -284,7 +306,7 @@ OPERATIONS = (
     Operation("bounds and errors of groups", _groups),
     Operation("threshold_cut", _threshold),
     Operation("take_blocks", _taken),
-    Operation("compact", lambda one, backend: [compact(one.send(one.random(3000) > 0.5), backend=backend)]),
+    Operation("compact", lambda one, backend: [compact(one.send(one.whole(2, 3000) > 0), backend=backend)]),
     Operation("tree_sweep", _cut(tree_sweep)),
     Operation("price_search", _cut(price_search)),
     Operation("hull_points", _cut(hull_points, "slope_cost")),
@@ -311,15 +333,24 @@ class Cell:
 
 
 def run_cell(operation: Operation, given: Input, backend: str) -> Cell:
-    """Run an operation twice, and compare it with the reference on the host."""
+    """Run an operation twice, and compare it with the reference on the host: the same result, or the same refusal."""
     try:
         operation.run(given, backend)
         begin = perf_counter()
         found = [_fetch(array) for array in operation.run(given, backend)]
-        seconds = perf_counter() - begin
+        seconds, refusal = perf_counter() - begin, None
     except BackendUnavailable as error:
         return Cell("refused", error.what)
-    expected = [np.asarray(array) for array in operation.run(Input(given.image, "cpu", given.seed), "reference")]
+    except HraError as error:
+        found, seconds, refusal = [], None, error
+    try:
+        on_host = Input(given.image, "cpu", given.seed, given.holes, given.empty)  # also if ``given`` is a subclass
+        expected = [np.asarray(array) for array in operation.run(on_host, "reference")]
+    except HraError as error:
+        same = refusal is not None and refusal.where == error.where
+        return Cell("ok" if same else "wrong", f"{error}; {backend}: {refusal}", seconds=seconds)
+    if refusal is not None:
+        return Cell("wrong", f"only {backend} refuses: {refusal}")
     shapes = [array.shape for array in found], [array.shape for array in expected]
     if shapes[0] != shapes[1]:
         return Cell("wrong", f"shapes {shapes[0]} instead of {shapes[1]}", seconds=seconds)

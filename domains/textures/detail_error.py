@@ -17,7 +17,7 @@ from hra.domains.textures.tiles import tile_pages
 from hra.domains.textures.views.rendering import neighbours
 from hra.errors import ImageError, MetricError
 from hra.kernels import Pyramid, build_pyramid, enlarged_squares
-from hra.kernels.arrays import adopt
+from hra.kernels.arrays import adopt, fetch
 from hra.kernels.pyramids.blocks.errors import Along
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -179,4 +179,4 @@ def _bands(levels: Sequence[Any], level: int, cell: int, first: int | None = Non
         start = int(above[0])
         fine, coarse, above, below = fine[rows], coarse[start : int(below[-1]) + 1], above - start, below - start
     sums = enlarged_squares(fine, coarse, Along(above, below, down), along_x, cell, backend=backend)
-    return sums if isinstance(sums, np.ndarray) else sums.numpy()
+    return fetch(sums)

@@ -170,10 +170,11 @@ def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
     check_gain(rows, len(hierarchy))
     if backend in ("reference", "numba"):
         require_host(rows, backend)
-    if not all_valid(rows):
-        fix = "pass finite gains >= 0"
-        raise ArrayError("a gain is negative, infinite or not a number", where=_first_invalid(rows), fix=fix)
-    if on_host(rows):
+    if on_host(rows):  # on a device, kernels tell
+        if not all_valid(rows):
+            row, r = np.argwhere(~(np.isfinite(rows) & (rows >= 0)))[0]
+            what, fix = "a gain is negative, infinite or not a number", "pass finite gains >= 0"
+            raise ArrayError(what, where=f"gain[{row}, {r}]", fix=fix)
         check_totals(rows)
     return rows
 
@@ -193,14 +194,6 @@ def _require_hull(hierarchy: Hierarchy, traversal: Traversal, backend: str) -> H
         fix = "use traversal=hra.Hull(finish='none'), or gains on the host with backend='numba'"
         raise BackendUnavailable(what, where="argument backend", fix=fix)
     return traversal
-
-
-def _first_invalid(rows: Any) -> str:
-    """Where the first bad gain is; on a CUDA device only that there is one."""
-    if not on_host(rows):
-        return "argument gain"
-    row, r = np.argwhere(~(np.isfinite(rows) & (rows >= 0)))[0]
-    return f"gain[{row}, {r}]"
 
 
 def _budgets(budget: Any, size: int, hierarchy: Hierarchy) -> list[float]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Annotated, Any
 
 import typer
@@ -55,12 +55,13 @@ def report() -> dict[str, dict[str, Any]]:
 
 
 def gpu_report() -> dict[str, dict[str, Any]]:
-    """What every kernel gives on Warp's first CUDA device, or on the host, and OpenGL; and times of 4 megapixels."""
+    """What every kernel gives on Warp's first CUDA device, or on the host, and OpenGL; and times."""
     import numpy as np
 
     from hra.kernels.arrays import load_warp
     from hra.kernels.operations import OPERATIONS, Input, run_cell
 
+    begin = perf_counter(), process_time()
     try:
         wp = load_warp()
         names = [str(device) for device in wp.get_devices() if device.is_cuda]
@@ -79,32 +80,37 @@ def gpu_report() -> dict[str, dict[str, Any]]:
                 cell = {"state": "failed", "reason": f"{type(error).__name__}: {error}"}
             cells[f"{operation.name} ({backend})"] = cell
     states = Counter(cell["state"] for cell in cells.values())
+    times = _gpu_times(device)
     return {
         "device": {"name": device, "product": title, "driver": driver, "warp": _version("warp-lang")},
         "opengl": _opengl(),
         "kernels": {name: cell for name, cell in cells.items() if cell["state"] != "refused"},
         "refused": {name: cell["reason"] for name, cell in cells.items() if cell["state"] == "refused"},
-        "seconds": _gpu_times(device),
-        "summary": dict(states),
+        "seconds": times,
+        "summary": dict(states)
+        | {"seconds": perf_counter() - begin[0], "processor seconds": process_time() - begin[1]},
     }
 
 
 def _gpu_times(device: str) -> dict[str, Any]:
-    """Seconds, the best of five, of pyramids and look-ups of 2048 x 2048 x 4 float32 beside torch's, and of a copy."""
+    """Seconds, the best of five, of pyramids and look-ups beside torch's, and of a copy."""
     import numpy as np
 
     from hra.kernels import build_pyramid, sample
     from hra.kernels.arrays import load_warp
 
-    image = np.random.default_rng(0).random((2048, 2048, 4), np.float32)
-    places, levels = np.random.default_rng(1).random((10**6, 2), np.float32), np.zeros(10**6, np.float32)
     on_host = device == "cpu"
-    sent = [array if on_host else load_warp().array(array, device=device) for array in (image, 2048 * places, levels)]
+    # A host shows no more with many pixels, and takes long for them.
+    side, count = (1024, 10**5) if on_host else (2048, 10**6)
+    image = np.random.default_rng(0).random((side, side, 4), np.float32)
+    places, levels = np.random.default_rng(1).random((count, 2), np.float32), np.zeros(count, np.float32)
+    sent = [array if on_host else load_warp().array(array, device=device) for array in (image, side * places, levels)]
     wait = (lambda: None) if on_host else (lambda: load_warp().synchronize_device(device))
     pyramid = build_pyramid(sent[0])
     times: dict[str, Any] = {
+        "pixels": f"{side} x {side} x 4 float32",
         "build_pyramid mean": _best(lambda: build_pyramid(sent[0]), wait),
-        "sample, a million points": _best(lambda: sample(pyramid, sent[1], sent[2]), wait),
+        f"sample, {count:,} points": _best(lambda: sample(pyramid, sent[1], sent[2]), wait),
     }
     try:
         import torch
@@ -124,7 +130,7 @@ def _gpu_times(device: str) -> dict[str, Any]:
     copy = _best(pixels.clone, wait)
     return times | {
         "torch avg_pool2d": _best(pool, wait),
-        "torch grid_sample, a million points": _best(lambda: look_up(pixels, grid, align_corners=False), wait),
+        f"torch grid_sample, {count:,} points": _best(lambda: look_up(pixels, grid, align_corners=False), wait),
         "torch clone": copy,
         "copy bandwidth, GB/s": 2e-9 * image.nbytes / copy,
     }

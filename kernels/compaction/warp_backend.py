@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hra.kernels.arrays import fetch
 from hra.kernels.warp_arrays import like, new, view, wp  # there Warp is told to be silent
 
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
@@ -66,6 +67,6 @@ def compact(flags: Any) -> Any:
     ones, ends = new(size, wp.int32, device), new(size, wp.int32, device)
     wp.launch(flags_to_ones, size, [given, ones], device=device)
     wp.utils.array_scan(ones, ends)
-    indices = new(int(ends[size - 1 : size].numpy()[0]), wp.int32, device)
+    indices = new(int(fetch(ends[size - 1 : size])[0]), wp.int32, device)
     wp.launch(write_indices, size, [given, ends, indices], device=device)
     return like(indices, flags)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from hra.caching import cached_property
-from hra.kernels.arrays import load_warp, on_host
+from hra.kernels.arrays import fetch, load_warp
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class LevelForest:
     @cached_property
     def total_cost(self) -> float:
         """The cost of all refinements; fetched from a device once, where the forest was not sent by `to`."""
-        return float((self.cost if on_host(self.cost) else self.cost.numpy()).sum())
+        return float(fetch(self.cost).sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,9 +48,9 @@ def hull_points(
     return selected, forest.base_cost + spent, gained, np.array([price for _, price in found])
 
 
-def all_valid(gain: np.ndarray) -> bool:
+def all_valid(gain: np.ndarray, largest: float) -> bool:
     """See :func:`hra.kernels.cut.all_valid`."""
-    return bool(((gain >= 0) & (gain < np.inf)).all())
+    return bool(((gain >= 0) & (gain <= np.float64(largest))).all())  # of float32, the largest of float64 would be inf
 
 
 def _at(forest: LevelForest, gain: np.ndarray, price: float) -> tuple[np.ndarray, float, float, float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,7 @@ def tree_sweep(forest: LevelForest, gain: Any, price: Any, backend: str = "auto"
     ------
     ArrayError : another shape or dtype. BackendUnavailable : the backend is missing or cannot read the device.
     """
-    return _run("tree_sweep", forest, gain, "price", price, backend)
+    return _run("tree_sweep", forest, gain, _adopted(forest, gain, "price", price), backend)
 
 
 def price_search(forest: LevelForest, gain: Any, capacity: Any, backend: str = "auto") -> ForestCut:
@@ -45,12 +47,12 @@ def price_search(forest: LevelForest, gain: Any, capacity: Any, backend: str = "
 
     Parameters
     ----------
-    gain : as for `tree_sweep`; finite and >= 0, else the result is meaningless.
+    gain : as for `tree_sweep`; finite and >= 0.
     capacity : float64 [B] on the host or the same device, >= 0: what may be spent on refinements.
 
     Raises
     ------
-    ArrayError : another shape or dtype. BackendUnavailable : the backend is missing or cannot read the device.
+    ArrayError : another shape, dtype or range. BackendUnavailable : the backend is missing or cannot read the device.
 
     Notes
     -----
@@ -59,7 +61,7 @@ def price_search(forest: LevelForest, gain: Any, capacity: Any, backend: str = "
     that rounding cannot take it below the truth. Slopes are differences of gains: what gains less than
     the rounding of the total gain may be left out.
     """
-    return _run("price_search", forest, gain, "capacity", capacity, backend)
+    return _run("price_search", forest, gain, _checked(forest, gain, capacity), backend)
 
 
 def hull_points(
@@ -86,23 +88,32 @@ def hull_points(
 
     Raises
     ------
-    ArrayError : another shape or dtype. BackendUnavailable : the backend is missing or cannot read the device.
+    ArrayError : another shape, dtype or range. BackendUnavailable : the backend is missing or cannot read the device.
     """
-    rows, values = _adopted(forest, gain, "capacity", capacity)
+    rows, values = _checked(forest, gain, capacity)
     module = implementation(PACKAGE, backend, rows, _OFFERED)
     found = module.hull_points(forest, rows, values, slope_cost, fill, spend_all)
     selected, cost, gained, price = (give_back(array, gain) for array in found)
     return ForestCut(selected, cost, gained, None, price)
 
 
-def all_valid(gain: Any) -> bool:
-    """Whether all of ``gain`` [B, R], as `tree_sweep` takes it, is finite and >= 0; copies one number from CUDA."""
+def all_valid(gain: Any, largest: float = sys.float_info.max) -> bool:
+    """Whether all of ``gain`` [B, R] is in 0 .. ``largest``, so that it is finite; copies one number from CUDA."""
     adopted = adopt(gain, "gain")
-    return implementation(PACKAGE, "auto", adopted, ("reference", "warp")).all_valid(adopted)
+    return implementation(PACKAGE, "auto", adopted, ("reference", "warp")).all_valid(adopted, largest)
 
 
-def _run(name: str, forest: LevelForest, gain: Any, label: str, per_member: Any, backend: str) -> ForestCut:
-    rows, values = _adopted(forest, gain, label, per_member)
+def _checked(forest: LevelForest, gain: Any, capacity: Any) -> tuple[Any, Any]:
+    rows, values = _adopted(forest, gain, "capacity", capacity)
+    if not all_valid(rows):
+        raise ArrayError("a gain is negative, infinite or not a number", where="argument gain", fix="pass gains >= 0")
+    if not all_valid(values.reshape((rows.shape[0], 1)), math.inf):
+        raise ArrayError("a capacity is negative or not a number", where="argument capacity", fix="pass numbers >= 0")
+    return rows, values
+
+
+def _run(name: str, forest: LevelForest, gain: Any, given: tuple[Any, Any], backend: str) -> ForestCut:
+    rows, values = given
     result = getattr(implementation(PACKAGE, backend, rows, _OFFERED), name)(forest, rows, values)
     return ForestCut(*(give_back(array, gain) for array in result))
 

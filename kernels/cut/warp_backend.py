@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import on_host
+from hra.kernels.arrays import fetch, on_host
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.hull_rows import CLOSE_ENOUGH
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
@@ -114,11 +114,11 @@ def report(
 
 
 @wp.kernel
-def find_invalid(gain: wp.array2d(dtype=Any), found: wp.array(dtype=wp.int32)):
-    """Set ``found`` if a gain is negative, infinite or NaN."""
+def find_invalid(gain: wp.array2d(dtype=Any), largest: wp.float64, found: wp.array(dtype=wp.int32)):
+    """Set ``found`` if a gain is negative, larger or NaN."""
     member, r = wp.tid()
     value = wp.float64(gain[member, r])
-    if not (value >= wp.float64(0.0) and value < wp.float64(wp.inf)):
+    if not (value >= wp.float64(0.0) and value <= largest):
         found[0] = 1
 
 
@@ -148,7 +148,7 @@ def price_search(forest: LevelForest, gain: Any, capacity: Any) -> Result:
     opening = [sweep.totals(), brackets, sweep.price, sweep.is_done, unfinished]
     wp.launch(warp_prices.first_chord, members, opening, device=device)
     for _ in range(MAX_STEPS):
-        if not unfinished.numpy()[0]:
+        if not fetch(unfinished)[0]:
             break
         unfinished.zero_()
         wp.launch(warp_prices.next_price, members, [sweep.totals(), limits, brackets, *state], device=device)
@@ -181,12 +181,12 @@ def hull_points(forest: LevelForest, gain: Any, capacity: Any, slope_cost: Any, 
     return _results(gain, selected, spent, gained, price)
 
 
-def all_valid(gain: Any) -> bool:
+def all_valid(gain: Any, largest: float) -> bool:
     """See :func:`hra.kernels.cut.all_valid`."""
     rows = view(gain)
     found = wp.zeros(1, dtype=wp.int32, device=rows.device)
-    wp.launch(find_invalid, rows.shape, [rows, found], device=rows.device)
-    return not found.numpy()[0]
+    wp.launch(find_invalid, rows.shape, [rows, wp.float64(largest), found], device=rows.device)
+    return not fetch(found)[0]
 
 
 @dataclass(frozen=True, eq=False)

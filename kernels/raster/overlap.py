@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from hra.errors import BackendUnavailable
+from hra.kernels.arrays import load_warp
 from hra.kernels.raster import functions
 from hra.kernels.raster.context import Context
 
@@ -50,6 +52,7 @@ def overlap(
     select: Callable[[Frame], Selection],
     draw: Callable[[Frame, Selection], object],
     read: Callable[[Frame, Selection], Result],
+    stream: Any = None,
 ) -> Iterator[Result]:
     """Per frame: issue the draw calls, select for the next frame while the GPU draws, wait, read.
 
@@ -59,16 +62,38 @@ def overlap(
     Parameters
     ----------
     frames : cameras, say; asked for one ahead.
-    select : the allocation of a frame; it runs on the CPU and leaves the context alone.
+    select : the allocation of a frame; it runs on the CPU, or by Warp in ``stream``, and leaves the context alone.
     draw : issues the commands for a frame and its selection, and does not wait for them.
     read : takes the frame's result from the GPU.
+    stream : a ``warp.Stream`` for kernels of ``select``, not the one that ``draw`` uses. It waits for what the device's
+        current stream was given before ``draw``, and ``draw`` of the next frame for it: on the device, not on the host.
     """
     selected = ((frame, select(frame)) for frame in frames)
-    current = next(selected, None)
+    with _within(stream, _mark(stream)):
+        current = next(selected, None)
     while current is not None:
+        before = _mark(stream)
         draw(*current)
         fence = Fence(context)
-        following = next(selected, None)  # selects here, while the GPU draws
+        with _within(stream, before):
+            following = next(selected, None)  # selects here, while the GPU draws
         fence.wait()
         yield read(*current)
         current = following
+
+
+def _mark(stream: Any) -> Any:
+    """An event behind what the current stream of the device was given so far."""
+    return None if stream is None else stream.device.stream.record_event()
+
+
+@contextmanager
+def _within(stream: Any, before: Any) -> Iterator[None]:
+    """Launch kernels in ``stream`` behind an event, and have the current stream wait for them."""
+    if stream is None:
+        yield
+        return
+    stream.wait_event(before)
+    with load_warp().ScopedStream(stream, sync_enter=False):  # or it would wait for the drawing, too
+        yield
+    stream.device.stream.wait_event(stream.record_event())

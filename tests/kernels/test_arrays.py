@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -70,6 +71,7 @@ def test_host_backends_refuse_device_arrays():
 def test_neither_torch_nor_warp_is_imported_for_numpy_arrays():
     program = """
 import sys
+from types import SimpleNamespace
 import numpy as np
 from hra.kernels import build_pyramid, rect_max
 rect_max(build_pyramid(np.zeros((4, 4, 1), np.float32), "max"), np.zeros((1, 4), np.int32))
@@ -77,3 +79,15 @@ print(sorted({"torch", "warp", "hra.model.hierarchy"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_count_of_a_device_is_fetched_in_its_current_stream_alone(monkeypatch):
+    # `wp.array.numpy` would use CUDA's default stream, which waits for all others.
+    wp = pytest.importorskip("warp")
+    held, log = wp.array(np.arange(5), device="cpu"), []
+    there = SimpleNamespace(device=SimpleNamespace(is_cpu=False, stream="mine"), size=5, shape=(5,), dtype=held.dtype)
+    copy = wp.copy
+    monkeypatch.setattr(wp, "copy", lambda to, one, stream: log.append(f"copy in {stream}") or copy(to, held))
+    monkeypatch.setattr(wp, "synchronize_stream", lambda stream: log.append(f"wait for {stream}"))
+    np.testing.assert_array_equal(arrays.fetch(there), np.arange(5))
+    assert log == ["copy in mine", "wait for mine"]

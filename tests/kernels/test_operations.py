@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hra.errors import ArrayError
+from hra.kernels.cut import hull_points, price_search
 from hra.kernels.operations import BACKENDS, OPERATIONS, Input, Operation, run_cell
 from hra.kernels.trees import Tree
 from tests.helpers.scripts import ROOT
@@ -48,11 +50,59 @@ def test_each_cell_is_the_reference_or_a_refusal(operation: Operation, backend: 
     assert cell.reason or cell.state == "ok"
 
 
-@pytest.mark.parametrize(("operation", "backend"), [one for one in CELLS if "pyramid" in str(one.id)])
-def test_nan_reaches_what_it_reaches_in_the_reference(operation, backend):
-    image = np.ones((2, 5, 6, 2), np.float32)
-    image[1, 2, 3, 0] = np.nan
-    assert run_cell(operation, Input(image), backend).state in ("ok", "refused")
+@dataclass(frozen=True, eq=False)
+class Watched(Input):
+    """Notes which arrays of floats an operation takes, and whether NaN is among them."""
+
+    floats: list[bool] = field(default_factory=list)
+
+    def send(self, array: np.ndarray) -> Any:
+        if array.dtype.kind == "f":
+            self.floats.append(bool(np.isnan(array).any()))
+        return super().send(array)
+
+
+def images(dtype: type, *, holes: bool = False) -> np.ndarray:
+    values = np.random.default_rng(3).random((2, 9, 14, 3)).astype(np.float32)
+    if holes:
+        values[1, 2, 3, 0] = values[0, 8, 13] = np.nan
+    return (255 * values if dtype is np.uint8 else 2 * values - 1).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(("operation", "backend"), CELLS)
+def test_nan_reaches_what_it_reaches_in_the_reference_or_is_refused_by_name(operation, backend, dtype):
+    # Whatever floats an operation takes, in the image or beside it: a new one cannot be forgotten here.
+    given = Watched(images(dtype, holes=True), holes=True)
+    cell = run_cell(operation, given, backend)
+    assert cell.state == "ok" or (cell.state == "refused" and cell.reason), cell.reason
+    assert any(given.floats) == bool(given.floats)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.uint8])
+@pytest.mark.parametrize(("operation", "backend"), CELLS)
+def test_nothing_gives_nothing_or_is_refused_by_name(operation, backend, dtype):
+    image = images(dtype)
+    for part in (image, image[:0], image[:, :0], image[:, :, :0], image[..., :0]):
+        cell = run_cell(operation, Input(part, empty=True), backend)
+        assert cell.state == "ok" or (cell.state == "refused" and cell.reason), (part.shape, cell.reason)
+
+
+@pytest.mark.parametrize("backend", ["reference", "warp"])
+@pytest.mark.parametrize("bad", [np.nan, -1.0, np.inf])
+@pytest.mark.parametrize("choose", [price_search, hull_points])
+def test_a_gain_or_capacity_that_is_none_is_refused(choose, bad, backend):
+    forest, gain, limit = Input(images(np.float32)).forest(), np.ones((2, 15), np.float32), np.full(2, 9.0)
+    extra = [np.ones(15)] if choose is hull_points else []
+    gain[1, 4] = bad
+    with pytest.raises(ArrayError, match="a gain is negative, infinite or not a number"):
+        choose(forest, gain, limit, *extra, backend=backend)
+    gain[1, 4], limit[0] = 1, bad
+    if bad == np.inf:
+        assert choose(forest, gain, limit, *extra, backend=backend).selected[0].all()
+    else:
+        with pytest.raises(ArrayError, match="a capacity is negative or not a number"):
+            choose(forest, gain, limit, *extra, backend=backend)
 
 
 def test_a_wrong_result_is_found():

@@ -13,7 +13,7 @@ from hra.allocating.batch import BatchAllocation, allocate_batch
 from hra.domains.tokens.pyramid.pyramid import Grids, full_depth, quadtree
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import Pyramid, build_pyramid, level_errors, node_errors, take_blocks
-from hra.kernels.arrays import adopt, device_of, give_back
+from hra.kernels.arrays import adopt, device_of, fetch, give_back
 from hra.kernels.compaction import compact
 from hra.kernels.cut import Chains, chain_cut, chain_gains
 from hra.model.gains import warn_of_repairs
@@ -105,7 +105,7 @@ def select_patches(
     chains = host if device == "cpu" else _sent(grids, device)
     own, inherited = node_errors(level_errors(pyramid, patch, backend=backend), weight, backend=backend)
     gains = chain_gains(chains, own, inherited, backend=backend)
-    warn_of_repairs(int(_host(gains.repaired).sum()))
+    warn_of_repairs(int(fetch(gains.repaired).sum()))
     allocation = allocate_batch(hierarchy, gains.gain, budget, traversal=Hull(spend_all=True), backend=backend)
     active = chain_cut(chains, gains.node, allocation.selected, backend=backend)
     blocks = compact(active.reshape((active.shape[0] * active.shape[1],)), backend=backend)
@@ -138,7 +138,3 @@ def _shared(grids: Grids) -> tuple[Hierarchy, Chains]:
 @lru_cache(maxsize=8)
 def _sent(grids: Grids, device: str) -> Chains:
     return _shared(grids)[1].to(device)
-
-
-def _host(array: Any) -> np.ndarray:
-    return array if isinstance(array, np.ndarray) else array.numpy()

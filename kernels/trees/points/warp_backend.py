@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.kernels.arrays import fetch
 from hra.kernels.warp_arrays import head, like, new, view, wp, zeros  # there Warp is told to be silent
 
 from hra.kernels.trees.points import warp_kernels  # isort: skip (launches must find Warp silent)
@@ -27,7 +28,7 @@ def extent(points: Any) -> np.ndarray:
         wp.launch(warp_kernels.group_extent, found[0].shape, [low, high, _GROUP, *found], device=low.device)
         low, high = found
         if groups == 1:
-            return np.concatenate([low.numpy(), high.numpy()])
+            return np.concatenate([fetch(low), fetch(high)])
 
 
 def morton_codes(points: Any, low: np.ndarray, side: float, bits: int, dtype: np.dtype) -> Any:
@@ -74,7 +75,7 @@ def grow(codes: Any, axes: int, leaf_size: int) -> tuple[list[int], Any, Any, An
         wp.utils.array_scan(counts[:size], ends[:size])
         inputs = [*shape, next_level, ends, parent, begin, end]
         wp.launch(warp_kernels.write_children, size, inputs, device=device)
-        offsets.append(next_level + int(ends[size - 1 : size].numpy()[0]))
+        offsets.append(next_level + int(fetch(ends[size - 1 : size])[0]))
     count = offsets[-1]
     nodes = (like(head(array, count), codes) for array in (parent, begin, end))
     return offsets[: max(len(offsets) - 1, 1)], *nodes

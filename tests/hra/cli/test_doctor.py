@@ -42,8 +42,9 @@ def test_an_extra_says_what_it_lacks(package: str, monkeypatch: pytest.MonkeyPat
 def test_the_report_of_a_gpu_has_every_kernel_and_times() -> None:
     found = doctor.gpu_report()
     cells = found["kernels"] | found["refused"]
-    assert len(cells) == 2 * len(OPERATIONS) and {"ok", "refused"} == set(found["summary"])
+    assert len(cells) == 2 * len(OPERATIONS) and {"ok", "refused"} <= set(found["summary"])
     assert all(cell["state"] == "ok" and cell["seconds"] > 0 for cell in found["kernels"].values())
+    assert not {"wrong", "failed"} & set(found["summary"]) and found["summary"]["processor seconds"] > 0
     assert found["device"]["name"] and found["seconds"]["build_pyramid mean"] > 0
     assert json.loads(json.dumps(found)) == found
 

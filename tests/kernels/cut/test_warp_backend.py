@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,6 @@ def test_invalid_gains_are_found_by_both(bad):
     from hra.kernels.cut import warp_backend
 
     gain = np.ones((3, 4), np.float32)
-    assert all_valid(gain) and warp_backend.all_valid(gain)
+    assert all_valid(gain) and warp_backend.all_valid(gain, sys.float_info.max)
     gain[2, 1] = bad
-    assert not all_valid(gain) and not warp_backend.all_valid(gain)
+    assert not all_valid(gain) and not warp_backend.all_valid(gain, sys.float_info.max)

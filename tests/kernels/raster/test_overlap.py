@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -46,6 +50,47 @@ def test_the_frames_are_those_of_a_plain_loop(context, count, backend):
             draw(matrix, where)
             for part, expected in zip(result, read(matrix, where), strict=True):
                 np.testing.assert_array_equal(part, expected)
+
+
+class Queue:
+    """A stream of a device, which notes what it is given."""
+
+    def __init__(self, name: str, log: list[str], device: SimpleNamespace) -> None:
+        self.name, self.log, self.device = name, log, device
+
+    def record_event(self) -> str:
+        self.log.append(f"mark {self.name}")
+        return self.name
+
+    def wait_event(self, event: str) -> None:
+        self.log.append(f"{self.name} waits for {event}")
+
+
+def test_a_stream_of_selections_waits_for_no_drawing_and_the_host_for_no_stream(context, monkeypatch):
+    # CUDA is not needed: what each stream is given, in which order, is all that decides about it.
+    wp, log, device = pytest.importorskip("warp"), [], SimpleNamespace()
+    device.stream, own = Queue("current", log, device), Queue("own", log, device)
+
+    @contextmanager
+    def scoped(stream: Queue, sync_enter: bool = True, sync_exit: bool = False) -> Iterator[None]:
+        assert not sync_enter and not sync_exit
+        device.stream, before = stream, device.stream
+        yield
+        device.stream = before
+
+    monkeypatch.setattr(wp, "ScopedStream", scoped)
+    for name in ("synchronize", "synchronize_device", "synchronize_stream"):
+        monkeypatch.setattr(wp, name, None)
+
+    def note(what: str) -> Callable[..., int]:
+        return lambda *given: log.append(f"{what} in {device.stream.name}") or 7
+
+    frames = overlap(context, [1, 2], note("select"), note("draw"), note("read"), own)
+    assert list(frames) == [7, 7]
+    chosen = ["own waits for current", "select in own", "mark own", "current waits for own"]
+    nothing = [*chosen[:1], *chosen[2:]]
+    shown = ["mark current", "draw in current"]
+    assert log == ["mark current", *chosen, *shown, *chosen, "read in current", *shown, *nothing, "read in current"]
 
 
 def test_a_fence_that_is_not_passed_in_time_is_an_error(context, monkeypatch):

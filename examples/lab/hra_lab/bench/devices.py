@@ -14,7 +14,7 @@ from hra.kernels.backends import load_backend
 
 @dataclass(frozen=True)
 class Device:
-    """A device by the name that Warp and torch give it: "cpu", "cuda:0" ...
+    """A device by the name that Warp and torch give it: "cpu", "cuda:0" ...; "cuda" is the first of those.
 
     Raises
     ------
@@ -24,6 +24,8 @@ class Device:
     name: str = "cpu"
 
     def __post_init__(self) -> None:
+        if self.name == "cuda":
+            object.__setattr__(self, "name", "cuda:0")
         if not self.on_host and self.name not in load_backend("warp").devices():
             known = ", ".join(load_backend("warp").devices())
             raise BackendUnavailable(f"there is no device {self.name!r}", where="device", fix=f"one of {known}")

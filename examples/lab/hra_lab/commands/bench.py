@@ -41,7 +41,7 @@ def bench(
     names: Annotated[str, typer.Option(help="Only these rows: 'tree_*,dag_33k_heavy'.")] = "*",
     repeat: Annotated[int, typer.Option(help="Rounds per row and budget; medians are shown.")] = 5,
     scale: ScaleOption = Scale.full,
-    device: Annotated[str, typer.Option(help="Where the kernels run: cpu, cuda:0 ...")] = "cpu",
+    device: Annotated[str, typer.Option(help="Where the kernels run: cpu, cuda, cuda:1 ...")] = "cpu",
     data: Annotated[Path, typer.Option(help="What `make data` fetched, for the meshes.")] = Path("data"),
     json_file: JsonOption = None,
 ) -> None:

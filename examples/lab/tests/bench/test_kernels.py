@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -258,3 +259,10 @@ def test_the_solver_runs_on_the_host_only(monkeypatch: pytest.MonkeyPatch):
     error = _call("core", "--device", "cuda:0").exception
     assert isinstance(error, HraError)
     assert "the solver does not run on" in error.what
+
+
+def test_cuda_is_the_first_device_of_its_kind_and_needs_no_other_flag(monkeypatch: pytest.MonkeyPatch):
+    backend = SimpleNamespace(devices=lambda: ("cpu", "cuda:0"))
+    monkeypatch.setattr("hra_lab.bench.devices.load_backend", lambda name: backend)
+    assert Device("cuda") == Device("cuda:0")
+    assert {row.device.name for row in kernel_suite(Device("cuda"))} == {"cuda:0"}
