@@ -34,6 +34,8 @@ _FIRST = 512
 def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
     """No point of either surface is farther from the other than this, and some point is nearly so far.
 
+    Where surfaces are so alike, and cross so often, that the work ends early, the bound holds and is less tight.
+
     Parameters
     ----------
     source, other : with triangles each, around the same origin.
