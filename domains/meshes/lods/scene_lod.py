@@ -238,7 +238,7 @@ def _within_bytes(
     for limit in reversed(levels):
         per_unit = whole * math.sqrt(min(limit / size, 1))
         fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
-    own, levels_of = tuple(by_number(one.images) for one in fitted), []
+    own, levels_of, shares = tuple(by_number(one.images) for one in fitted), [], []
     vertices = _Vertices(scene, stand_in, clusters, of_source)
     for one, changed, limit in zip(fitted, own, levels, strict=True):
         triangles = clusters.triangles(one.allocation.cut)
@@ -248,12 +248,15 @@ def _within_bytes(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
             size = len(scene.glb([level], more=vertices.moved(), images=changed))
-        levels_of.append(moved if size <= limit else triangles)
+        held = size <= limit
+        levels_of.append(moved if held else triangles)
+        more = size - len(one.content) if held else 0
+        shares.append(replace(one.shares, other=one.shares.other + more))
     cuts = [one.allocation.cut for one in fitted]
     chain = _chain(vertices, levels_of, cuts, clusters)
     chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in levels_of)
-    counts, shares = tuple(stand_in.count(level) for level in chosen), tuple(one.shares for one in fitted)
-    return SceneLOD(scene, chosen, counts, chain, vertices.moved(), own, shares)
+    counts = tuple(stand_in.count(level) for level in chosen)
+    return SceneLOD(scene, chosen, counts, chain, vertices.moved(), own, tuple(shares))
 
 
 def _chain(
