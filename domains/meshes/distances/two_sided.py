@@ -62,7 +62,7 @@ def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
         for line, tree in zip(lines, trees[::-1], strict=True):
             step = 1 if whole else max(line.size // 3 // _FIRST, 1)
             corners = (positions[line.reshape(-1, 3)[::step]].astype(np.float64)) - origin
-            known, bound = _farthest(corners, *tree, known, whole)
+            known, bound = _farthest(corners, *tree, known, whole, _PIECES + _PIECES_EACH * len(corners))
     return float(bound * (1 + _ROUNDING) + _ROUNDING * size)
 
 
@@ -80,11 +80,14 @@ def _own(positions: np.ndarray, lines: list[np.ndarray]) -> list[np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _farthest(corners, triangles, balls, ends, known, whole):
-    """The largest distance that was seen, ``known`` at least, and a bound on all; ``whole``: divide until it holds."""
+def _farthest(corners, triangles, balls, ends, known, whole, pieces):
+    """The largest distance that was seen, ``known`` at least, and a bound on all.
+
+    ``whole``: divide until the bound holds, into so many ``pieces`` at most.
+    """
     stack, depth, p = np.empty((4 * _DEEPEST, 3, 3)), np.empty(4 * _DEEPEST, np.int64), np.empty((3, 3))
     waiting, heights = np.empty((8 * ends.size + 8, 2), np.int64), np.empty(3)
-    bound, near, pieces = known * _TOLERANCE, np.int64(0), _PIECES + _PIECES_EACH * len(corners)
+    bound, near = known * _TOLERANCE, np.int64(0)
     for t in range(len(corners)):
         for corner in range(3):  # assigning a slice compiles how errors are worded
             for axis in range(3):

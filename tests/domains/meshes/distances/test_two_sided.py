@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hra.domains import meshes
+from hra.domains.meshes.distances import two_sided
 from hra.domains.meshes.distances.two_sided import _own, hausdorff_bound
 
 
@@ -29,6 +30,25 @@ def test_no_point_is_farther_and_one_is_nearly_so_far(seed: int, one: int, other
         seen = max(seen, float(meshes.nearest_distances(points, second.positions, second.triangles).max()))
     assert seen <= bound <= 1.05 * seen
     assert hausdorff_bound(b, a) == pytest.approx(bound, rel=0.021)
+
+
+@pytest.mark.parametrize("pieces", [0, 100, 1000])
+def test_bounds_hold_wherever_the_work_ends(pieces: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(pieces)
+    a, b = soup(rng, 60, 1.0), soup(rng, 60, 1.0)
+    whole = hausdorff_bound(a, b)
+    monkeypatch.setattr(two_sided, "_PIECES", pieces)
+    monkeypatch.setattr(two_sided, "_PIECES_EACH", 0)
+    seen = max(
+        float(
+            meshes.nearest_distances(
+                meshes.surface_points(first, 20_000, rng), second.positions, second.triangles
+            ).max()
+        )
+        for first, second in ((a, b), (b, a))
+    )
+    assert max(seen, whole / 1.02) <= hausdorff_bound(a, b)
+    assert pieces or hausdorff_bound(a, b) > 1.1 * whole
 
 
 def test_equal_surfaces_are_at_no_distance() -> None:
