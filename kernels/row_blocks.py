@@ -17,7 +17,8 @@ from typing import TypeVar
 import numpy as np
 from numba import config
 
-BLOCK_BYTES = 2**20
+# A block is in the cache with what is made of it; larger ones, which the next cache holds, need fewer calls.
+BLOCK_BYTES, _LARGEST = 2**20, 2**22
 # Below this a second thread costs more than it saves.
 _BYTES_PER_THREAD = 2**21
 # More jobs than threads: a core that is busy elsewhere holds up one job, not half of the work.
@@ -40,11 +41,16 @@ class Block:
 
 
 def split(images: int, rows: int, bytes_per_row: int, multiple: int = 1) -> list[Block]:
-    """Blocks of about a megabyte: several whole images, or some rows of one, of which ``multiple`` stay together."""
-    together = BLOCK_BYTES // max(rows * bytes_per_row, 1)
+    """Blocks of one to four megabytes, of which each thread gets some: several images, or rows of one.
+
+    Of the rows, ``multiple`` stay together.
+    """
+    size = images * rows * bytes_per_row // (_threads() * _JOBS_PER_THREAD)
+    size = min(max(size, BLOCK_BYTES), _LARGEST)
+    together = size // max(rows * bytes_per_row, 1)
     if together > 0:
         return [Block(begin, min(begin + together, images), 0, rows) for begin in range(0, images, together)]
-    step = max(BLOCK_BYTES // (bytes_per_row * multiple), 1) * multiple
+    step = max(size // (bytes_per_row * multiple), 1) * multiple
     return [
         Block(image, image + 1, first, min(first + step, rows))
         for image in range(images)
@@ -63,8 +69,7 @@ def for_each(parts: list[Part], size: int, work: Callable[[Part], None]) -> None
     As many threads as the environment variable NUMBA_NUM_THREADS says, by default one per core of this process; work
     that itself comes here gets no further ones.
     """
-    allowed: int = config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
-    threads = min(allowed, size // _BYTES_PER_THREAD, len(parts))
+    threads = min(_threads(), size // _BYTES_PER_THREAD, len(parts))
     if threads <= 1 or getattr(_own, "is_worker", False):
         _in_turn(parts, work)
         return
@@ -73,6 +78,10 @@ def for_each(parts: list[Part], size: int, work: Callable[[Part], None]) -> None
         jobs = [pool.submit(_as_worker, parts[a:b], work) for a, b in pairwise(ends)]
         for job in jobs:
             job.result()
+
+
+def _threads() -> int:
+    return config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _as_worker(parts: list[Part], work: Callable[[Part], None]) -> None:
