@@ -119,11 +119,12 @@ def _finite(name: str, values: np.ndarray, shape: tuple[int, int], where: str) -
 
 
 def unit(normals: np.ndarray) -> np.ndarray:
-    """Rows [V, 3] made unit length in place, but for those that are so nearly, and for zeros."""
+    """Rows [V, 3] of unit length, but for those that are so nearly, and for zeros; those given may be read-only."""
     square = np.einsum("va,va->v", normals.astype(np.float64), normals)
     other = (np.abs(square - 1) > _UNIT) & (square > 0)
-    normals[other] = normals[other] / np.sqrt(square[other])[:, None]
-    return normals
+    result = normals.copy()
+    result[other] = normals[other] / np.sqrt(square[other])[:, None]
+    return result
 
 
 def _bytes(colors: np.ndarray, count: int, where: str) -> np.ndarray:
