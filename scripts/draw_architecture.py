@@ -9,6 +9,7 @@ import ast
 import re
 import textwrap
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -16,6 +17,7 @@ import networkx
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+ROOTS = ("hra", "domains", "kernels")
 PAGE, PICTURE = ROOT / "docs/architecture.md", ROOT / "docs/pictures/architecture.svg"
 # Every room may read and write files, compile and raise errors: arrows to these would hide the others.
 COMMON = ("files", "compiling", "moved", "errors")
@@ -26,6 +28,8 @@ COLUMNS = {
     "viewer": 5.3, "console": 8.4, "pooling": 1.2, "residency": 3.2, "testing": 6.6, "allocating": 2.2,
     "traversals": 1.7, "solvers": 1.7, "camera": 5.6, "model": 2.6, "plugins": 9.0, "kernels": 4.5, "samples": 8.0,
 }  # fmt: skip
+# Modules that collect strategies or commands: what they import is chosen by its name and stays a file of its own.
+REGISTRIES = re.compile(r"hra\.([\w.]+\.)?(registry|named|policies|commands)")
 COLORS = {"cli": "#fbe3c0", "pages": "#fbe3c0", "domains": "#d7e8d4", "kernels": "#e6e6e6"}
 
 
@@ -54,6 +58,38 @@ def imports() -> networkx.DiGraph:
 def _room(module: str, rooms: list[str]) -> str | None:
     name = module.removeprefix("hra.") + "."
     return next((room for room in rooms if name.startswith(f"{room}.")), None)
+
+
+def with_one_importer() -> dict[str, list[str]]:
+    """Modules that one module imports: chosen by name from a registry, exported by a package, or ``folds``.
+
+    Only ``folds`` are candidates for being folded into their importer. What a package exports has its users outside.
+    """
+    graph = grimp.build_graph("hra", exclude_type_checking_imports=False, cache_dir=None)
+    found: dict[str, list[str]] = {"registered": [], "exported": [], "folds": []}
+    for module in sorted(graph.modules):
+        importers = graph.find_modules_that_directly_import(module)
+        if len(importers) != 1 or graph.find_children(module):
+            continue
+        (importer,) = importers
+        if REGISTRIES.fullmatch(importer):
+            found["registered"].append(module)
+        elif module.startswith(f"{importer}.") or module in _exported():
+            found["exported"].append(module)
+        else:
+            found["folds"].append(module)
+    return found
+
+
+@cache
+def _exported() -> set[str]:
+    """Modules from which the stub of a package exports a name."""
+    stubs = [(path.parent, path.read_text("utf-8")) for top in ROOTS for path in (ROOT / top).rglob("__init__.pyi")]
+    return {
+        "hra." + ".".join([*folder.relative_to(ROOT).parts, module]).removeprefix("hra.")
+        for folder, stub in stubs
+        for module in re.findall(r"^from \.([\w.]+) import", stub, re.MULTILINE)
+    }
 
 
 def paragraphs(name: str) -> list[str]:
@@ -142,3 +178,5 @@ def _half_height(room: str) -> float:
 if __name__ == "__main__":
     PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")
     draw()
+    counts = {kind: len(modules) for kind, modules in with_one_importer().items()}
+    print(f"modules that one other imports: {sum(counts.values())}, {counts}")

@@ -154,7 +154,7 @@ class Camera(ViewBounds):
             distance = radius / math.sin(narrower)
         # Half-way to the sphere from outside; from inside the near plane must still be ahead of the eye.
         near = max((distance - radius) / 2, radius / 1000)
-        outward, above = orbit_axes(turn, tilt, pole)
+        outward, above = matrices.orbit_axes(turn, tilt, pole)
         projection = matrices.perspective_matrix(angle, width / height, near, math.inf, reversed_depth)
         return cls(matrices.look_at(center + distance * outward, center, above), projection, (width, height))
 
@@ -224,13 +224,3 @@ def project_points(
     clip = shown @ projection[:2, :3].T + projection[:2, 3]
     w = shown[:, 2:] * projection[3, 2] + projection[3, 3]
     return ProjectedPoints((1 + clip / w * (1, -1)) * viewport / 2, depth, in_front)
-
-
-def orbit_axes(turn: float, tilt: float, pole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Direction from the target to the eye and the view's up vector, [3] each; angles in radians."""
-    # The quarter turn that takes +Y to +Z takes +Z to -Y: so "in front" is +Z where y is up and -Y where z is up.
-    front = np.array([0.0, 0.0, 1.0]) if abs(pole[2]) < 0.999 else np.array([0.0, -1.0, 0.0])
-    front -= (front @ pole) * pole
-    front /= np.linalg.norm(front)
-    around = math.cos(turn) * front + math.sin(turn) * np.cross(pole, front)
-    return math.cos(tilt) * around + math.sin(tilt) * pole, math.cos(tilt) * pole - math.sin(tilt) * around

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.camera import matrices
-from hra.camera.camera import Camera, orbit_axes
+from hra.camera.camera import Camera
 from hra.camera.view_bounds import checked_points
 
 # Share of the picture's half that the object may take on either side.
@@ -46,7 +46,7 @@ def fit_camera(
         math.radians(matrices.number("azimuth", azimuth)),
         math.radians(matrices.number("elevation", elevation)),
     )
-    outward, above = orbit_axes(turn, tilt, matrices.direction("up", up))
+    outward, above = matrices.orbit_axes(turn, tilt, matrices.direction("up", up))
     across = np.cross(above, outward)
     middle = (at.min(axis=0) + at.max(axis=0)) / 2
     x, y, z = ((at - middle) @ axis for axis in (across, above, outward))

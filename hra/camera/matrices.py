@@ -166,6 +166,16 @@ def _is_perspective(matrix: np.ndarray) -> bool:
     )
 
 
+def orbit_axes(turn: float, tilt: float, pole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Direction from the target to the eye and the view's up vector, [3] each; angles in radians."""
+    # The quarter turn that takes +Y to +Z takes +Z to -Y: so "in front" is +Z where y is up and -Y where z is up.
+    front = np.array([0.0, 0.0, 1.0]) if abs(pole[2]) < 0.999 else np.array([0.0, -1.0, 0.0])
+    front -= (front @ pole) * pole
+    front /= np.linalg.norm(front)
+    around = math.cos(turn) * front + math.sin(turn) * np.cross(pole, front)
+    return math.cos(tilt) * around + math.sin(tilt) * pole, math.cos(tilt) * pole - math.sin(tilt) * around
+
+
 def look_at(eye: np.ndarray, target: np.ndarray, up: np.ndarray) -> np.ndarray:
     """The rigid view matrix [4, 4] float64 of an eye [3] that looks at a target [3] with ``up`` [3] upwards.
 

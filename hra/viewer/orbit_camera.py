@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.camera import Camera, matrices
-from hra.camera.camera import orbit_axes
 from hra.camera.framing import is_centred
+from hra.camera.matrices import orbit_axes
 from hra.errors import CameraError
 
 # Straight up and down there is no side that is up.

@@ -67,12 +67,6 @@ def _errors(image, sums, weight, shape, begin, order, boxes, merges):
     return error
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _divides(extent, patch):
-    """Whether whole patches lie along this side, each with a whole number of bins."""
-    return extent % patch == 0 and patch % (extent // patch) == 0
-
-
 @njit(cache=True, nogil=True)
 def _within(image, sums, weight, inside, shape, down, across):
     """Weighted error of patches whose bins of ``down`` x ``across`` pixels are their own."""
