@@ -31,14 +31,16 @@ def ball_tree(
     return triangles, np.ascontiguousarray(np.concatenate(levels, axis=1).T), ends
 
 
-@njit(cache=True, nogil=True)
-def nearest_in_tree(x, y, z, triangles, balls, ends, guess, waiting):
-    """The triangle nearest to a point, and the square of its distance; a near ``guess`` saves time."""
-    if guess >= len(triangles):
-        guess = 0
-    best, which = square_distance(x, y, z, triangles, guess), guess
-    reach = np.sqrt(best)
-    waiting[0, 0], waiting[0, 1], size = ends.size - 2, 0, 1
+@njit_uncounted(cache=True, nogil=True)
+def _begin(ends, waiting):
+    """A search waits for the ball around all, so for one."""
+    waiting[0, 0], waiting[0, 1] = ends.size - 2, 0
+    return np.int64(1)
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _next_triangle(x, y, z, reach, balls, ends, waiting, size):
+    """The next triangle whose ball is within ``reach`` of a point, -1 for none, and how many balls wait then."""
     while size:
         size -= 1
         level, k = waiting[size, 0], waiting[size, 1]
@@ -47,14 +49,27 @@ def nearest_in_tree(x, y, z, triangles, balls, ends, guess, waiting):
         if dx * dx + dy * dy + dz * dz >= limit * limit:
             continue
         if level == 0:
-            square = square_distance(x, y, z, triangles, k)
-            if square < best:
-                best, which = square, k
-                reach = np.sqrt(best)
-            continue
+            return k, size
         for child in range(_FAN * k, min(_FAN * (k + 1), ends[level] - ends[level - 1])):
             waiting[size, 0], waiting[size, 1] = level - 1, child
             size += 1
+    return np.int64(-1), size
+
+
+@njit(cache=True, nogil=True)
+def nearest_in_tree(x, y, z, triangles, balls, ends, guess, waiting):
+    """The triangle nearest to a point, and the square of its distance; a near ``guess`` saves time."""
+    if guess >= len(triangles):
+        guess = 0
+    best, which = square_distance(x, y, z, triangles, guess), guess
+    reach = np.sqrt(best)
+    k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, _begin(ends, waiting))
+    while k >= 0:
+        square = square_distance(x, y, z, triangles, k)
+        if square < best:
+            best, which = square, k
+            reach = np.sqrt(best)
+        k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, size)
     return which, best
 
 
@@ -113,24 +128,14 @@ def _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting
     if kind[guess] == kinds[i] and _cosine(normals, i, others, guess) >= facing:
         best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
-    waiting[0, 0], waiting[0, 1], size = ends.size - 2, 0, 1
-    while size:
-        size -= 1
-        level, k = waiting[size, 0], waiting[size, 1]
-        ball = ends[level] + k
-        dx, dy, dz, limit = x - balls[ball, 0], y - balls[ball, 1], z - balls[ball, 2], reach + balls[ball, 3]
-        if dx * dx + dy * dy + dz * dz >= limit * limit:
-            continue
-        if level == 0:
-            if kind[k] == kinds[i] and _cosine(normals, i, others, k) >= facing:
-                square = square_distance(x, y, z, triangles, k)
-                if square < best:
-                    best, which = square, k
-                    reach = np.sqrt(best)
-            continue
-        for child in range(_FAN * k, min(_FAN * (k + 1), ends[level] - ends[level - 1])):
-            waiting[size, 0], waiting[size, 1] = level - 1, child
-            size += 1
+    k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, _begin(ends, waiting))
+    while k >= 0:
+        if kind[k] == kinds[i] and _cosine(normals, i, others, k) >= facing:
+            square = square_distance(x, y, z, triangles, k)
+            if square < best:
+                best, which = square, k
+                reach = np.sqrt(best)
+        k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, size)
     return which
 
 

@@ -91,7 +91,9 @@ class Accessors:
 
     def scale(self, number: int) -> np.ndarray:
         """The same with integers that stand for -1 .. 1 or 0 .. 1 as floats (section 3.11)."""
-        values = self.array(number)
+        return self._scaled(number, self.array(number))
+
+    def _scaled(self, number: int, values: np.ndarray) -> np.ndarray:
         if values.dtype.kind == "f" or not self.header["accessors"][number].get("normalized"):
             return values
         return np.maximum(values.astype(np.float64) / np.iinfo(values.dtype).max, -1)
@@ -108,8 +110,7 @@ class Accessors:
 
     def rounded(self, number: int, values: np.ndarray) -> np.ndarray:
         """What is left of ``values`` float64 [n, k] that `scale` gives after they were stored, float64 [n, k]."""
-        accessor, kept = self.header["accessors"][number], self.stored(number, values).astype(np.float64)
-        return kept / np.iinfo(COMPONENT[accessor["componentType"]]).max if accessor.get("normalized") else kept
+        return self._scaled(number, self.stored(number, values)).astype(np.float64)
 
     def _stride(self, entry: dict[str, Any], count: int, dtype: np.dtype, columns: int) -> np.ndarray:
         content, begin = self.views.place(entry["bufferView"])

@@ -23,10 +23,8 @@ from hra.domains.tokens.text.meaning import same_meaning
 from hra.domains.tokens.text.words import content_words, likeness, said_words
 
 _COLUMN = 30  # amounts above another one that may add up to it
-_AMOUNTS, _MOST = (
-    100,
-    1e12,
-)  # of a page, and the largest, whose sums say anything: of many amounts some add up by chance
+# Amounts of a page, and the largest, whose sums say anything: of many amounts some add up by chance.
+_AMOUNTS, _MOST = 100, 1e12
 _PARTS = 3  # values of one line at most
 _MONTH = r"(?:jan|feb|mar|mär|apr|may|mai|jun|jul|aug|sep|okt|oct|nov|dec|dez)[a-z]*"
 _KINDS = (

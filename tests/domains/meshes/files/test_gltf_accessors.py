@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
-from hra.domains.meshes.files.gltf_accessors import check_accessors
+from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
 from hra.errors import FileError
 from tests.helpers.gltf_structure_cases import BYTE, FLOAT, SHORT, UBYTE, UINT, USHORT
 
@@ -54,3 +55,13 @@ def test_sparse_values_lie_close() -> None:
         check_accessors(sparse(byteStride=12), "a.glb")
     with pytest.raises(FileError, match="it claims 2 elements, which its 23 bytes"):
         check_accessors(sparse(byteLength=23), "a.glb")
+
+
+@pytest.mark.parametrize(("component", "least"), [(BYTE, -1.0), (UBYTE, 0.0), (SHORT, -1.0), (USHORT, 0.0)])
+def test_what_is_stored_beyond_the_range_reads_as_its_end(component: int, least: float) -> None:
+    class Views:
+        header: ClassVar = {"accessors": [{"componentType": component, "normalized": True, "type": "VEC3", "count": 1}]}
+
+    accessors = Accessors(Views(), {})  # pyright: ignore[reportArgumentType]
+    found = accessors.rounded(0, np.array([[-1.02, 0.0, 1.02]]))
+    assert found.tolist() == [[least, 0.0, 1.0]]
