@@ -219,6 +219,9 @@ def check_chunks(stream: IO[bytes], points: int, where: str) -> None:
     counts, sizes = table.T
     if counts.sum() < points:
         raise refusal("its chunks hold fewer points than it says", where)
+    # The decoder goes on with what lies behind such a chunk, and takes the memory that this seems to claim.
+    if (sizes[np.cumsum(counts) - counts < points] == 0).any():
+        raise refusal("a chunk of nothing has points", where)
     check_layers(stream, begin + _TABLE_PLACE + np.cumsum(sizes) - sizes, sizes, settings, where)
 
 

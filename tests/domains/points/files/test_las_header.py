@@ -14,6 +14,7 @@ from hra.errors import FileError, LimitExceeded
 from hra.files.limits import DEFAULT
 
 COMPRESSED = 128
+CRASHERS = Path(__file__).parents[3] / "fixtures" / "crashers"
 
 
 def las(size: int, *, minor: int = 2, offset: int = 227, kind: int = 0, length: int = 20, points: int = 0) -> bytearray:
@@ -116,3 +117,9 @@ def test_a_file_may_end_with_the_place_of_its_table() -> None:
     struct.pack_into("<L", data, 223, 11)
     with pytest.raises(FileError, match="more chunks than points"):
         checked(bytes(data), "a.laz")
+
+
+@pytest.mark.parametrize("name", ["points-2adcc203fa21.laz", "points-6ef6b6d4bc90.laz"])
+def test_a_chunk_of_nothing_that_has_points_is_refused(name: str) -> None:
+    with pytest.raises(FileError, match="a chunk of nothing has points"):
+        read_las(CRASHERS / name)
