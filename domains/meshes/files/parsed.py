@@ -192,7 +192,10 @@ def triangulate(
     parts, at, kinds = [], 0, {"touch": [], "cross": []}
     for face in odd.tolist():
         begin, end = int(offsets[face]), int(offsets[face + 1])
-        found, kind = ears(positions[begin:end].astype(np.float64), whole[face])
+        points = positions[begin:end].astype(np.float64)
+        if not np.all(np.abs(points) <= np.finfo(np.float32).max):
+            continue  # products of such numbers overflow; no mesh keeps the corner
+        found, kind = ears(points, whole[face])
         parts += [fans[at : ends[face] - per_face[face]], begin + found]
         at = int(ends[face])
         if kind:
