@@ -25,7 +25,6 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError
 from hra.errors import HraError, wrong_kind
-from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 
 # The attribute of clusters that bounds distances, unless the mesh was built without.
@@ -77,7 +76,7 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     cuts = nested_cuts(clusters, level_counts(levels, of_source))
     errors = cut_errors(clusters, cuts)
     meshes = tuple(clusters.mesh(cut) for cut in cuts)
-    center, radius = sphere_of(clusters.hierarchy)
+    center, radius = sphere_around(meshes, errors.distance[0])
     return DiscreteLOD(meshes, errors.distance, center, radius, errors.certified, errors.appearance)
 
 
@@ -142,12 +141,12 @@ def level_counts(levels: Sequence[float], of_source: int) -> list[int]:
     return counts
 
 
-def sphere_of(hierarchy: Hierarchy) -> tuple[np.ndarray, float]:
-    """Centre and radius of a sphere around all clusters."""
-    base = np.flatnonzero(hierarchy.added_by < 0)
-    bounds = hierarchy.attribute("center"), hierarchy.attribute("radius")
-    center, radius = enclosing_spheres(*bounds, np.array([0, base.size]), base)
-    return center[0], float(radius[0])
+def sphere_around(levels: Sequence[TriangleMesh], error: float = 0.0) -> tuple[np.ndarray, float]:
+    """Centre and radius of a sphere around all levels, and around a source that is at most ``error`` from the first."""
+    points = np.concatenate([level.positions for level in levels])
+    ends, own = np.array([0, len(points)]), np.zeros(len(points), np.float32)
+    center, radius = enclosing_spheres(points, own, ends, np.arange(len(points)))
+    return center[0], float(radius[0]) + error
 
 
 def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = SHARES) -> DiscreteLOD:
@@ -187,9 +186,7 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
             break
         levels.append(coarse.reshape(-1, 3))
         errors.append(max(error * geometry.scale, errors[-1]))
-    everything = np.arange(len(positions))
-    ends = np.array([0, len(positions)])
-    center, radius = enclosing_spheres(positions, np.zeros(len(positions), np.float32), ends, everything)
     meshes = tuple(referenced_only(positions, level, attributes, mesh.origin) for level in levels)
+    center, radius = sphere_around(meshes[:1])
     bounds = np.append(0.0, monotone_bounds(meshes[0], meshes[1:]))
-    return DiscreteLOD(meshes, bounds, center[0], float(radius[0]), True, np.array(errors))
+    return DiscreteLOD(meshes, bounds, center, radius, True, np.array(errors))

@@ -30,7 +30,7 @@ from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, join
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
-from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_of
+from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_around
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.lods.refitting import Refit, Refitting
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
@@ -229,7 +229,7 @@ def _within_bytes(
             return scene.glb([level], more=enlarged, images=by_number(changed))
 
     budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
-    radius = sphere_of(clusters.hierarchy)[1]
+    radius = sphere_around([stand_in.mesh])[1]
     lens = lens or Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=60, viewport=(1920, 1080))
     whole = lens.focal_pixels / all_round_distance(lens, radius)
     with warnings.catch_warnings():
@@ -263,9 +263,9 @@ def _chain(
     vertices: _Vertices, levels: Sequence[np.ndarray], cuts: Sequence[np.ndarray], clusters: ClusterMesh
 ) -> DiscreteLOD:
     """``levels`` of triangles as meshes, with bounds of where they are now."""
-    center, radius = sphere_of(clusters.hierarchy)
     meshes = tuple(map(vertices.mesh, levels))
     distance = monotone_bounds(vertices.source, meshes)
+    center, radius = sphere_around([vertices.source, *meshes])
     appearance = np.array([clusters.hierarchy.attribute("error")[cut].max() for cut in cuts], np.float64)
     return DiscreteLOD(meshes, distance, center + vertices.stand_in.origin, radius, True, appearance)
 
