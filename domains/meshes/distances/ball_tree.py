@@ -107,7 +107,7 @@ def nearest_of_tree(
 def farthest_of_tree(
     points: np.ndarray, triangles: np.ndarray, balls: np.ndarray, ends: np.ndarray, least: float
 ) -> float:
-    """How far the farthest of ``points`` float64 [n, 3] is from the triangles of a `ball_tree`, ``least`` if none is."""
+    """How far the farthest of ``points`` float64 [n, 3] is from triangles of a `ball_tree`, ``least`` if none is."""
     near, squares = np.empty(len(points), np.int64), np.empty(len(points))
     _measure(np.ascontiguousarray(points), triangles, balls, ends, least, True, near, squares)
     return max(least, float(np.sqrt(squares.max(initial=0.0))))
