@@ -30,8 +30,8 @@ from hra.traversals.exact import Exact
 
 # The attribute of clusters that bounds distances, unless the mesh was built without.
 _BOUND = "hausdorff"
-# Decisions of the search for a cut: a tenth of the time of `Exact` by default. Where it has not come to its end then, it
-# mostly had not with sixteen times as many.
+# Decisions of the search for a cut: a tenth of the time of `Exact` by default. Where they are not enough, sixteen times
+# as many mostly were not either.
 _DECISIONS = 2**18
 SHARES = tuple(2.0**-step for step in range(8))
 
