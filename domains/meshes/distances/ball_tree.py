@@ -10,6 +10,8 @@ from hra.domains.meshes.distances.triangle_distance import fill_triangles, squar
 # What rounding may add to radii.
 _ROUNDING = 2.0**-40
 _FAN = 8
+# Of so few triangles of a kind all are looked at: the tree has those of other kinds in between.
+_FEW = 48
 
 
 def ball_tree(
@@ -138,28 +140,54 @@ def find_feet(points, normals, kinds, tree, of_triangle, facing, face, shares):
     face : int64 [n], guesses, -1 for none; the triangles are written to it, -1 where none is of the kind.
     shares : float64 [n, 3], what the corners of the triangle have of the nearest point is written to it.
     """
-    triangles, _, ends = tree
-    waiting, last = np.empty((8 * ends.size + 8, 2), np.int64), np.int64(0)
+    (triangles, _, ends), kind = tree, of_triangle[1]
+    waiting = np.empty((8 * ends.size + 8, 2), np.int64)
+    # The triangles of each kind, side by side, and of each the one that was found last: a guess of the right kind.
+    most = np.int64(0)
+    for k in range(kind.size):
+        most = max(most, kind[k] + 1)
+    begin, order, last = np.zeros(most + 2, np.int64), np.empty(kind.size, np.int64), np.empty(most, np.int64)
+    for k in range(kind.size):
+        begin[kind[k] + 2] += 1
+    for k in range(most):
+        begin[k + 2] += begin[k + 1]
+    for k in range(kind.size):
+        order[begin[kind[k] + 1]] = last[kind[k]] = k
+        begin[kind[k] + 1] += 1
     for i in range(len(points)):
+        own = kinds[i]
+        if own >= most or begin[own] == begin[own + 1]:
+            face[i] = -1
+            continue
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        guess = face[i] if face[i] >= 0 else last
-        found = _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting)
+        guess, alike = face[i] if face[i] >= 0 else last[own], order[begin[own] : begin[own + 1]]
+        found = _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting, alike)
         if found < 0:
-            found = _alike(x, y, z, normals, kinds, i, tree, of_triangle, -2.0, guess, waiting)
+            found = _alike(x, y, z, normals, kinds, i, tree, of_triangle, -2.0, guess, waiting, alike)
         face[i] = found
         if found >= 0:
-            last = found
+            last[own] = found
             s, t = _foot(x, y, z, triangles, found)
             shares[i, 0], shares[i, 1], shares[i, 2] = 1 - s - t, s, t
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting):
+def _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting, alike):
+    """The nearest triangle of the kind of point ``i``, one of those in ``alike``, -1 where none faces it."""
     (triangles, balls, ends), (others, kind) = tree, of_triangle
     best, which = np.inf, np.int64(-1)
     if kind[guess] == kinds[i] and _cosine(normals, i, others, guess) >= facing:
         best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
+    if alike.size <= _FEW:
+        for k in alike:
+            dx, dy, dz, limit = x - balls[k, 0], y - balls[k, 1], z - balls[k, 2], reach + balls[k, 3]
+            if dx * dx + dy * dy + dz * dz < limit * limit and _cosine(normals, i, others, k) >= facing:
+                square = square_distance(x, y, z, triangles, k)
+                if square < best:
+                    best, which = square, k
+                    reach = np.sqrt(best)
+        return which
     k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, _begin(ends, waiting))
     while k >= 0:
         if kind[k] == kinds[i] and _cosine(normals, i, others, k) >= facing:
