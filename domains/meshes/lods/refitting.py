@@ -186,7 +186,7 @@ class Refitting:
     def _are_away(self, corners: np.ndarray, most: float) -> np.ndarray:
         """Which triangles [n, 3, 3] have a point that is farther than ``most`` from the source, bool [n]."""
         distances = nearest_of_tree(_samples(corners), *self._tree, most)[1]
-        return (distances > most).reshape(-1, 7).any(axis=1)
+        return distances.reshape(-1, 7).max(axis=1, initial=0.0) > most
 
     def _on_faces(self, size: float) -> _Points:
         """Points for about each ``size`` of area."""
