@@ -104,14 +104,22 @@ def _farthest(corners, triangles, balls, ends, known, whole, pieces):
                 (p[0, 1] + p[1, 1] + p[2, 1]) / 3,
                 (p[0, 2] + p[1, 2] + p[2, 2]) / 3,
             )
-            near, square = nearest_in_tree(x, y, z, triangles, balls, ends, near, waiting)
+            # Any triangle bounds a piece: mostly the last one is near enough.
+            if whole:
+                farthest = np.sqrt(_reach(p, triangles, near))
+                if farthest <= known * _TOLERANCE:
+                    bound = max(bound, farthest)
+                    continue
+            enough = -1.0 if whole else known * known
+            near, square = nearest_in_tree(x, y, z, triangles, balls, ends, near, waiting, enough)
             known = max(known, np.sqrt(square))
             if not whole:
                 continue
             best, farthest = near, _reach(p, triangles, near)
             if level >= _CORNERS_FROM and farthest > (known * _TOLERANCE) ** 2:
                 for c in range(3):
-                    which, square = nearest_in_tree(p[c, 0], p[c, 1], p[c, 2], triangles, balls, ends, near, waiting)
+                    x, y, z = p[c, 0], p[c, 1], p[c, 2]
+                    which, square = nearest_in_tree(x, y, z, triangles, balls, ends, near, waiting, -1.0)
                     known = max(known, np.sqrt(square))
                     reach = _reach(p, triangles, which)
                     if reach < farthest:

@@ -29,6 +29,9 @@ from hra.traversals.exact import Exact
 
 # The attribute of clusters that bounds distances, unless the mesh was built without.
 _BOUND = "hausdorff"
+# Decisions of the search for a cut: a tenth of the time of `Exact` by default. Where they are not enough, sixteen times
+# as many mostly were not either.
+_DECISIONS = 2**18
 SHARES = tuple(2.0**-step for step in range(8))
 
 
@@ -96,7 +99,7 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> lis
     ------
     BudgetTooSmall : fewer triangles than the coarsest cut has.
     """
-    allocator = MeshAllocator(clusters, SurfaceError(), Exact())
+    allocator = MeshAllocator(clusters, SurfaceError(), Exact(_DECISIONS))
     cuts: list[np.ndarray] = []
     for count in reversed(counts):
         # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.

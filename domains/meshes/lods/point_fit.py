@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 
 # What distances of vertices from where they were count beside those of the points around them.
 _STAY = 0.02
@@ -21,12 +21,14 @@ class OnTriangles(NamedTuple):
 
     Attributes
     ----------
-    corners : int64 [S, 3], vertices; shares : float64 [S, 3], which mean of them the point is on.
+    corners : int64 [F, 3], the vertices of triangles; face : int64 [S], which of them each point is on.
+    shares : float64 [S, 3], which mean of its corners the point is.
     weight : float64 [S, 2], what squares of distances count in any direction, and along normals as well.
     normals : float64 [S, 3], or [0, 3] for numbers of vertices that have no direction.
     """
 
     corners: np.ndarray
+    face: np.ndarray
     shares: np.ndarray
     weight: np.ndarray
     normals: np.ndarray
@@ -36,77 +38,129 @@ def fitted_step(points: OnTriangles, targets: np.ndarray, begin: np.ndarray, fre
     """The step float64 [n, k] from the vertices' numbers ``begin`` that brings points to ``targets`` [S, k].
 
     Vertices that are not ``free`` bool [n], or that no point is near to, stay (conjugate gradients, preconditioned by
-    the diagonal).
+    the diagonal). Without normals each column is solved as if it were alone.
     """
     step = np.zeros(begin.shape)
-    if len(points.corners) and begin.size:
+    if len(points.face) and begin.size:
         plain = OnTriangles(*(np.ascontiguousarray(array) for array in points))
         shares = plain.shares * plain.weight.sum(axis=1, keepdims=True)
-        mass = np.bincount(plain.corners.reshape(-1), shares.reshape(-1), len(begin))
+        mass = np.bincount(plain.corners[plain.face].reshape(-1), shares.reshape(-1), len(begin))
+        right = np.zeros(begin.shape)
         numbers = np.ascontiguousarray(targets, np.float64), np.ascontiguousarray(begin, np.float64)
-        _conjugate_gradients(plain, *numbers, _STAY * mass, free & (mass > 0), step)
+        blocks = _equations(plain, *numbers, right)
+        _conjugate_gradients(plain.corners, blocks, right, _STAY * mass, free & (mass > 0), step)
     return step
 
 
 @njit(cache=True, nogil=True)
-def _conjugate_gradients(points, targets, begin, stay, free, x):
-    count, k = begin.shape
-    diagonal, right = np.zeros((count, k)), np.zeros((count, k))
-    corners, shares, weight, normals = points
-    residual, full = np.empty(k), len(normals) > 0
-    for i in range(len(corners)):
+def _equations(points, targets, begin, right):
+    """What all points of a triangle ask of each pair of its corners, [F, 9, 1] or [F, 9, 9]; adds to the right side.
+
+    There are several points on each triangle: so the sums are formed once, and each step reads them.
+    """
+    corners, face, shares, weight, normals = points
+    k, full = begin.shape[1], len(normals) > 0
+    width = k * k if full else 1
+    blocks, residual, asked = np.zeros((len(corners), 9, width)), np.empty(k), np.zeros((3, 3))
+    for i in range(len(face)):
+        f, along = face[i], 0.0
         for c in range(k):
             residual[c] = targets[i, c]
             for j in range(3):
-                residual[c] -= shares[i, j] * begin[corners[i, j], c]
-        _add(points, i, residual, full, right)
-        for j in range(3):
+                residual[c] -= shares[i, j] * begin[corners[f, j], c]
+            if full:
+                along += normals[i, c] * residual[c]
+        for c in range(k):
+            value = weight[i, 0] * residual[c]
+            if full:
+                value += weight[i, 1] * along * normals[i, c]
+            for j in range(3):
+                right[corners[f, j], c] += shares[i, j] * value
+        if full:
             for c in range(k):
-                along = weight[i, 1] * normals[i, c] ** 2 if full else 0.0
-                diagonal[corners[i, j], c] += shares[i, j] ** 2 * (weight[i, 0] + along)
+                for d in range(k):
+                    asked[c, d] = weight[i, 1] * normals[i, c] * normals[i, d] + (weight[i, 0] if c == d else 0.0)
+        for a in range(3):
+            for b in range(3):
+                both = shares[i, a] * shares[i, b]
+                if full:
+                    for c in range(k):
+                        for d in range(k):
+                            blocks[f, 3 * a + b, k * c + d] += both * asked[c, d]
+                else:
+                    blocks[f, 3 * a + b, 0] += both * weight[i, 0]
+    return blocks
+
+
+@njit(cache=True, nogil=True)
+def _conjugate_gradients(corners, blocks, right, stay, free, x):
+    count, k = right.shape
+    diagonal, full = np.zeros((count, k)), blocks.shape[2] > 1
+    for f in range(len(corners)):
+        for a in range(3):
+            for c in range(k):
+                diagonal[corners[f, a], c] += blocks[f, 4 * a, (k + 1) * c if full else 0]
     for v in range(count):
         for c in range(k):
             total = diagonal[v, c] + stay[v]
             diagonal[v, c] = 1 / total if free[v] and total > 0 else 0.0
             right[v, c] *= free[v]
-    z = diagonal * right
-    way, product = z.copy(), np.empty((count, k))
-    now = (right * z).sum()
-    enough = _SMALL * now
+    way, product = np.empty((count, k)), np.empty((count, k))
+    now, before, below, enough = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    for v in range(count):
+        for c in range(k):
+            way[v, c] = diagonal[v, c] * right[v, c]
+    _products(right, way, full, now)
+    for c in range(k):
+        enough[c] = _SMALL * now[c]
     for _ in range(_STEPS):
-        if not now > enough:
-            break
         product[:] = 0
-        for i in range(len(corners)):
-            for c in range(k):
-                residual[c] = 0.0
-                for j in range(3):
-                    residual[c] += shares[i, j] * way[corners[i, j], c]
-            _add(points, i, residual, full, product)
+        for f in range(len(corners)):
+            for a in range(3):
+                for b in range(3):
+                    at, other = corners[f, a], corners[f, b]
+                    if full:
+                        for c in range(k):
+                            for d in range(k):
+                                product[at, c] += blocks[f, 3 * a + b, k * c + d] * way[other, d]
+                    else:
+                        one = blocks[f, 3 * a + b, 0]
+                        for c in range(k):
+                            product[at, c] += one * way[other, c]
         for v in range(count):
             for c in range(k):
                 product[v, c] = product[v, c] + stay[v] * way[v, c] if free[v] else 0.0
-        below = (way * product).sum()
-        if not below > 0:
+        _products(way, product, full, below)
+        left = False
+        for c in range(k):
+            left = left or (now[c] > enough[c] and below[c] > 0)
+            # What is solved stays as it is.
+            below[c] = now[c] / below[c] if now[c] > enough[c] and below[c] > 0 else 0.0
+        if not left:
             break
-        x += now / below * way
-        right -= now / below * product
-        z = diagonal * right
-        before, now = now, (right * z).sum()
-        way = z + now / before * way
+        for v in range(count):
+            for c in range(k):
+                x[v, c] += below[c] * way[v, c]
+                right[v, c] -= below[c] * product[v, c]
+                product[v, c] = diagonal[v, c] * right[v, c]
+        for c in range(k):
+            before[c] = now[c]
+        _products(right, product, full, now)
+        for v in range(count):
+            for c in range(k):
+                way[v, c] = product[v, c] + (now[c] / before[c] if before[c] > 0 else 0.0) * way[v, c]
 
 
-@njit(inline="always")
-def _add(points, i, values, full, total):
-    """Add what ``values`` [k] at point ``i`` count to its corners."""
-    corners, shares, weight, normals = points
-    along = 0.0
+@njit_uncounted(cache=True, nogil=True)
+def _products(one, other, full, found):
+    """The products of columns; with ``full`` their sum for each of them."""
+    found[:] = 0
+    for v in range(len(one)):
+        for c in range(one.shape[1]):
+            found[c] += one[v, c] * other[v, c]
     if full:
-        for c in range(values.size):
-            along += normals[i, c] * values[c]
-    for c in range(values.size):
-        value = weight[i, 0] * values[c]
-        if full:
-            value += weight[i, 1] * along * normals[i, c]
-        for j in range(3):
-            total[corners[i, j], c] += shares[i, j] * value
+        total = 0.0
+        for c in range(found.size):
+            total += found[c]
+        for c in range(found.size):
+            found[c] = total

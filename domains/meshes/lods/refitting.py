@@ -23,7 +23,7 @@ import numpy as np
 from hra.caching import cached_property
 from hra.domains.meshes.building.backs import connect
 from hra.domains.meshes.building.creases import Creases
-from hra.domains.meshes.distances.ball_tree import ball_tree, find_feet, nearest_of_tree
+from hra.domains.meshes.distances.ball_tree import ball_tree, farthest_of_tree, find_feet, nearest_of_tree
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
 from hra.domains.meshes.mesh import meshopt
@@ -139,7 +139,7 @@ class Refitting:
         found = feet[0].face >= 0
         points, weight = feet[0].points, np.zeros((int(found.sum()), 2))
         weight[:, 0] = points.weight[found]
-        on = OnTriangles(feet[0].corners[feet[0].face[found]], feet[0].shares[found], weight, np.empty((0, 3)))
+        on = OnTriangles(feet[0].corners, feet[0].face[found], feet[0].shares[found], weight, np.empty((0, 3)))
         here = points.corners[found], points.shares[found]
         return Refit(vertices, local, there[place] + self._origin, ~frozen[vertices], on, here)
 
@@ -159,7 +159,7 @@ class Refitting:
         normals = _normals(begin[corners])
         tree = ball_tree(begin, np.ascontiguousarray(corners.reshape(-1)), _ORIGIN)
         corner_points = self._points[np.unique(self._triangles)]
-        most = max(far, float(self._away(begin, corners).max()), float(nearest_of_tree(corner_points, *tree)[1].max()))
+        most = farthest_of_tree(_samples(begin[corners]), *self._tree, farthest_of_tree(corner_points, *tree, far))
         most *= 1 + 1e-9
         worse = np.ones(len(begin), bool)
         for attempt in range(_HALVED + _BACK):
@@ -167,7 +167,7 @@ class Refitting:
             faces = corners[worse[corners].any(axis=1)]
             own = normals[worse[corners].any(axis=1)]
             turned = ((_normals(there[faces]) * own).sum(axis=1) < _TURN) & own.any(axis=1)
-            away = self._away(there, faces) > most
+            away = self._are_away(there[faces], most)
             worse = np.zeros(len(begin), bool)
             worse[faces[turned | away]] = True
             # Where the triangle that was nearest is back, a point is no farther than it was.
@@ -183,12 +183,10 @@ class Refitting:
         flat = np.ascontiguousarray(self._triangles.reshape(-1), np.uint32)
         return ball_tree(self._points, meshopt.spatial_sort(flat, self._positions), _ORIGIN)
 
-    def _away(self, places: np.ndarray, corners: np.ndarray) -> np.ndarray:
-        """How far from the source are points of triangles at most: corners, and the middles of sides and of all."""
-        points = places[corners]
-        sides = (points + np.roll(points, 1, axis=1)) / 2
-        every = np.concatenate([points, sides, points.mean(axis=1, keepdims=True)], axis=1)
-        return nearest_of_tree(every.reshape(-1, 3), *self._tree)[1].reshape(-1, 7).max(axis=1, initial=0.0)
+    def _are_away(self, corners: np.ndarray, most: float) -> np.ndarray:
+        """Which triangles [n, 3, 3] have a point that is farther than ``most`` from the source, bool [n]."""
+        distances = nearest_of_tree(_samples(corners), *self._tree, most)[1]
+        return distances.reshape(-1, 7).max(axis=1, initial=0.0) > most
 
     def _on_faces(self, size: float) -> _Points:
         """Points for about each ``size`` of area."""
@@ -272,7 +270,7 @@ def _farthest(places: np.ndarray, feet: Sequence[_Feet]) -> float:
             chunk = order[k : k + _CHUNK]
             if distances[chunk[0]] <= most:
                 break
-            most = max(most, float(nearest_of_tree(one.points.places[chunk], *tree)[1].max()))
+            most = farthest_of_tree(one.points.places[chunk], *tree, most)
     return most
 
 
@@ -280,18 +278,19 @@ def _farther(places: np.ndarray, feet: Sequence[_Feet], more: np.ndarray, most: 
     """The points of ``feet``, and those in ``more`` [n, 3], that are farther than ``most`` from the level [k, 3]."""
     tree = ball_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
     points = np.concatenate([more, *(one.points.places[one.distances(places) > most] for one in feet)])
-    return points[nearest_of_tree(points, *tree)[1] > most]
+    return points[nearest_of_tree(points, *tree, most)[1] > most]
 
 
 def _on_places(feet: Sequence[_Feet]) -> tuple[OnTriangles, np.ndarray]:
     """All points that have a triangle, and where they shall be."""
-    parts, targets = [], []
+    parts, targets, count = [], [], 0
     for one in feet:
         found, own = one.face >= 0, one.points
         normals = own.normals[found]
         across = np.where(normals.any(axis=1), _ACROSS, 1.0)
         weight = own.weight[found][:, None] * np.column_stack([across, np.ones(len(across))])
-        parts.append(OnTriangles(one.on_places[one.face[found]], one.shares[found], weight, normals))
+        parts.append(OnTriangles(one.on_places, count + one.face[found], one.shares[found], weight, normals))
+        count += len(one.on_places)
         targets.append(own.places[found])
     return OnTriangles(*(np.concatenate(part) for part in zip(*parts, strict=True))), np.concatenate(targets)
 
@@ -302,6 +301,12 @@ def _first_of_creases(source: TriangleMesh) -> np.ndarray:
         return source.position_of.astype(np.int64)
     creases = Creases.of(source.positions, source.attributes)
     return np.arange(len(source.positions)) if creases is None else creases.first.astype(np.int64)
+
+
+def _samples(corners: np.ndarray) -> np.ndarray:
+    """Points of triangles [n, 3, 3]: corners, and the middles of sides and of all, float64 [7 n, 3]."""
+    sides = (corners + np.roll(corners, 1, axis=1)) / 2
+    return np.concatenate([corners, sides, corners.mean(axis=1, keepdims=True)], axis=1).reshape(-1, 3)
 
 
 def _keys(edges: np.ndarray) -> np.ndarray:

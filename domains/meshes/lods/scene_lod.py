@@ -439,11 +439,21 @@ class _Vertices:
         own, count = fit.moved, len(self.positions)
         self.positions = np.concatenate([self.positions, points[own].astype(np.float32)])
         self.of_source = np.concatenate([self.of_source, like[own]])
+        values = self._fitted(fit)
         for name, source in self._numbers.items():
-            values = _valid(name, fit.values(source), source[fit.vertices], fit.triangles)
-            self._values[name] = np.concatenate([self._values[name], values[own]])
-        self._attributes += [_fitted_attributes(one, fit) for one in self._attributes[:1]]
+            valid = _valid(name, values[name], source[fit.vertices], fit.triangles)
+            self._values[name] = np.concatenate([self._values[name], valid[own]])
+        self._attributes += [_fitted_attributes(one, fit, values) for one in self._attributes[:1]]
         return np.where(own, count + np.cumsum(own) - 1, fit.vertices)[fit.triangles]
+
+    def _fitted(self, fit: Refit) -> dict[str, np.ndarray]:
+        """All numbers of the file and of the mesh here, by their names, float64 [n, k]: in one pass over the points."""
+        given = self._numbers | _numbers_of(self._attributes[0] if self._attributes else None)
+        if not given:
+            return {}
+        ends = np.cumsum([one.shape[1] for one in given.values()])
+        every = fit.values(np.concatenate(list(given.values()), axis=1))
+        return dict(zip(given, np.split(every, ends[:-1], axis=1), strict=True))
 
     def _as_stored(self, like: np.ndarray, points: np.ndarray) -> np.ndarray:
         """``points`` float64 [n, 3] where they are after they were rounded as the file rounds them."""
@@ -465,21 +475,19 @@ class _Vertices:
         return own._replace(values=self._values, fitted=np.arange(len(own.rows)) >= grown)
 
 
-def _fitted_attributes(source: VertexAttributes, fit: Refit) -> VertexAttributes:
-    """The attributes of the vertices of a level that moved."""
-    own = source.take(fit.vertices[fit.moved])
+def _numbers_of(source: VertexAttributes | None) -> dict[str, np.ndarray]:
+    """What is fitted of the attributes of a mesh, float64 [V, k]; colours are from 0 to 1."""
+    names = () if source is None else sorted(set(source.names) - {"material"})
+    return {name: getattr(source, name).astype(np.float64) / (255 if name == "colors" else 1) for name in names}
+
+
+def _fitted_attributes(source: VertexAttributes, fit: Refit, values: Mapping[str, np.ndarray]) -> VertexAttributes:
+    """The attributes of the vertices of a level that moved, of fitted ``values``."""
+    own, given = source.take(fit.vertices[fit.moved]), _numbers_of(source)
     fitted = {}
-    for name in set(own.names) - {"material"}:
-        given = getattr(source, name).astype(np.float64) / (255 if name == "colors" else 1)
-        kind = {
-            "uv": "TEXCOORD_0",
-            "uv2": "TEXCOORD_1",
-            "normals": "NORMAL",
-            "tangents": "TANGENT",
-            "colors": "COLOR_0",
-        }
-        values = _valid(kind[name], fit.values(given), given[fit.vertices], fit.triangles)[fit.moved]
-        fitted[name] = np.rint(255 * values).astype(np.uint8) if name == "colors" else values.astype(np.float32)
+    for name, old in given.items():
+        valid = _valid(_CALLED[name], values[name], old[fit.vertices], fit.triangles)[fit.moved]
+        fitted[name] = np.rint(255 * valid).astype(np.uint8) if name == "colors" else valid.astype(np.float32)
     return replace(own, **fitted)
 
 
