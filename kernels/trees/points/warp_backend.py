@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.arrays import fetch
+from hra.kernels.backends import fetch
 from hra.kernels.warp_arrays import head, like, new, view, wp, zeros  # there Warp is told to be silent
 
 from hra.kernels.trees.points import warp_kernels  # isort: skip (launches must find Warp silent)
