@@ -24,11 +24,10 @@ from hra.errors import ArrayError, BackendUnavailable, HierarchyError
 from hra.kernels.backends import adopt, give_back_all, on_host, require_host
 from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
 from hra.model.arrays import to_numpy
-from hra.model.budget import check_budget
 from hra.model.gains import monotone
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.model.solution import Solution
 from hra.model.units import rescale
 from hra.solvers.relaxation import LARGE
