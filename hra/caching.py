@@ -1,4 +1,4 @@
-"""``functools.cached_property`` without its lock, which a forked child can inherit held (Python 3.11), and `Scratch`.
+"""``functools.cached_property`` without the lock that a forked child can inherit held (3.11), `kept` and `Scratch`.
 
 Up to Python 3.11 one lock for each property is held while its function runs, for all objects of the class. A child that
 was forked meanwhile waits for it forever: the thread that would release it does not exist there.
@@ -7,12 +7,13 @@ was forked meanwhile waits for it forever: the thread that would release it does
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 
 T = TypeVar("T")
+Made = TypeVar("Made")
 
 
 class cached_property(Generic[T]):  # noqa: N801: the name that it replaces
@@ -36,6 +37,17 @@ class cached_property(Generic[T]):  # noqa: N801: the name that it replaces
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
         """The value; on the class, the property itself."""
         return self if instance is None else instance.__dict__.setdefault(self._name, self.function(instance))
+
+
+def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    """What ``make`` returned when the object was first asked for ``key``; later calls must mean the same.
+
+    A method for classes whose objects keep what follows from them alone: ``once = kept``.
+    """
+    made = self.__dict__.setdefault("_made", {})
+    if key not in made:
+        made[key] = make()
+    return made[key]
 
 
 class Scratch(threading.local):

@@ -6,10 +6,10 @@ from .culling.hiz import visible_spheres as visible_spheres
 from .culling.projection import ProjectedBounds as ProjectedBounds
 from .culling.projection import project_boxes as project_boxes
 from .culling.projection import project_spheres as project_spheres
-from .pyramids.blocks.errors import enlarged_squares as enlarged_squares
-from .pyramids.blocks.errors import level_errors as level_errors
-from .pyramids.blocks.errors import node_errors as node_errors
-from .pyramids.blocks.taking import take_blocks as take_blocks
+from .pyramids.blocks.blocks import enlarged_squares as enlarged_squares
+from .pyramids.blocks.blocks import level_errors as level_errors
+from .pyramids.blocks.blocks import node_errors as node_errors
+from .pyramids.blocks.blocks import take_blocks as take_blocks
 from .pyramids.laplacian import LaplacianPyramid as LaplacianPyramid
 from .pyramids.laplacian import gaussian_pyramid as gaussian_pyramid
 from .pyramids.laplacian import laplacian_pyramid as laplacian_pyramid

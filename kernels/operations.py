@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 
 from hra.errors import BackendUnavailable, HraError
-from hra.kernels.arrays import load_warp
-from hra.kernels.backends import BUILT_IN
+from hra.kernels.backends import BUILT_IN, load_warp
 from hra.kernels.compaction.draw_list import compact, threshold_cut
 from hra.kernels.culling.hiz import visible_boxes, visible_spheres
 from hra.kernels.culling.projection import project_boxes, project_spheres
 from hra.kernels.cut.chains import Chains, chain_cut, chain_gains
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.search import hull_points, price_search, tree_sweep
-from hra.kernels.pyramids.blocks.errors import Along, enlarged_squares, level_errors, node_errors
-from hra.kernels.pyramids.blocks.taking import take_blocks
+from hra.kernels.pyramids.blocks.blocks import Along, enlarged_squares, level_errors, node_errors, take_blocks
 from hra.kernels.pyramids.laplacian import gaussian_pyramid, laplacian_pyramid
 from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid
 from hra.kernels.pyramids.levels.rectangles import rect_max, rect_min

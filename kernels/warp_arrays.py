@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import OutOfMemory
-from hra.kernels.arrays import load_warp, on_host
+from hra.kernels.backends import load_warp, on_host
 
 wp = load_warp()
 

@@ -17,8 +17,8 @@ from hra.domains.textures.tiles import tile_pages
 from hra.domains.textures.views.rendering import neighbours
 from hra.errors import ImageError, MetricError
 from hra.kernels import Pyramid, build_pyramid, enlarged_squares
-from hra.kernels.arrays import adopt, fetch
-from hra.kernels.pyramids.blocks.errors import Along
+from hra.kernels.backends import adopt, fetch
+from hra.kernels.pyramids.blocks.blocks import Along
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 

@@ -39,7 +39,6 @@ class TexelFormat:
 
 
 R8 = TexelFormat("R8", 1)
-RG8 = TexelFormat("RG8", 2)
 RGBA8 = TexelFormat("RGBA8", 4)
 R16F = TexelFormat("R16F", 2)
 RGBA16F = TexelFormat("RGBA16F", 8)

@@ -11,7 +11,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.resident import ResidentTextures
-from hra.model.budget import check_budget
+from hra.model.problem import check_budget
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import ForestItems
 from hra.residency.live.shared import SharedResidency

@@ -21,15 +21,15 @@ from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import ArrayError
 from hra.kernels.row_blocks import for_each
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
 _IMAGE_BYTES = 2**22  # of an image that is worth a thread
 _IN_TIME = "use PyramidSampling, FoveatedPyramid, GridTopK, UniformGrid, Random or a reducer"
+_PLAIN = Hull(spend_all=True)
 _TOGETHER = 16  # images whose relevance may come from one call
 
 StandIn = Callable[[TokenContext, float], "TokenAllocator[Any] | None"]
@@ -90,7 +90,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         steps: Steps | None = None,
         gazes: Gazes | None = None,
     ) -> None:
-        if traversal == Hull(spend_all=True) and isinstance(builder, DirectBuilder):
+        if isinstance(builder, DirectBuilder) and traversal == _PLAIN:
             traversal = builder.rule
         super().__init__(builder, metric, traversal)
         self.builder = builder

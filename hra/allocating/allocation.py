@@ -13,11 +13,10 @@ import numpy as np
 from hra.caching import cached_property
 from hra.errors import HraError
 from hra.files.limits import DEFAULT, Limits
-from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
-from hra.model.problem import Problem
+from hra.model.problem import Problem, exact_number
 from hra.model.short_repr import html_table
 from hra.model.solution import Solution
 from hra.model.units import rescale

@@ -24,9 +24,8 @@ from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import read_regular
 from hra.files.plain_arrays import plain_archive, save_plain
 from hra.model.arrays import frozen
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.model.solution import Solution
 from hra.model.topology import Topology
 from hra.solvers.duals import Certificate

@@ -13,11 +13,10 @@ from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin
 from hra.compiling import Stopwatch
 from hra.errors import HierarchyError, HookWarning, HraError, wrong_kind
-from hra.model.budget import check_budget
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull

@@ -21,14 +21,13 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import check_totals, exact_solutions
 from hra.errors import ArrayError, BackendUnavailable, HierarchyError
-from hra.kernels.arrays import adopt, give_back, on_host, require_host
+from hra.kernels.backends import adopt, give_back_all, on_host, require_host
 from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
 from hra.model.arrays import to_numpy
-from hra.model.budget import check_budget
 from hra.model.gains import monotone
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.model.solution import Solution
 from hra.model.units import rescale
 from hra.solvers.relaxation import LARGE
@@ -100,7 +99,7 @@ def allocate_batch(
     if not on_host(rows):
         hull, forest = _require_hull(hierarchy, chosen, backend), _forest_on(hierarchy, str(rows.device))
         cut = _hull_points(hull, hierarchy, forest, rows, budgets, "warp")
-        return BatchAllocation(*(give_back(array, gain) for array in _arrays(cut)))
+        return BatchAllocation(*give_back_all(_arrays(cut), gain))
     problems = [_problem(hierarchy, row, limit) for row, limit in zip(rows, budgets, strict=True)]
     if backend in ("auto", "numba"):
         solutions = _row_by_row(chosen, hierarchy, rows, budgets, problems)
@@ -108,7 +107,7 @@ def allocate_batch(
         hull = _require_hull(hierarchy, chosen, backend)
         cut = _hull_points(hull, hierarchy, _forest(hierarchy), rows, budgets, backend)
         solutions = [Solution(*row) for row in zip(cut.selected, cut.price.tolist(), strict=True)]
-    return BatchAllocation(*(give_back(array, gain) for array in _stack(problems, solutions, rows.shape)))
+    return BatchAllocation(*give_back_all(_stack(problems, solutions, rows.shape), gain))
 
 
 def _row_by_row(

@@ -9,9 +9,8 @@ import numpy as np
 from hra.compiling import njit
 from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
-from hra.model.problem import LARGEST_TOTAL, Problem
+from hra.model.problem import LARGEST_TOTAL, Problem, check_budget
 from hra.model.sets import first_unusable
 from hra.model.solution import Solution
 from hra.solvers.forest.pava import hull_slopes

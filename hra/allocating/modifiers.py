@@ -10,9 +10,8 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.errors import BudgetTooSmall, HierarchyError, wrong_kind
 from hra.model.arrays import indices
-from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
-from hra.model.problem import Problem
+from hra.model.problem import Problem, exact_number
 from hra.model.sets import take_with_predecessors
 
 

@@ -170,10 +170,6 @@ class ViewBounds:
         in_view = where & (boxes_to_frustum(boxes, where, self._plane_rows) == 0.0)
         return boxes_pixels_per_unit(boxes, in_view, lens)
 
-    def boxes_visible(self, boxes: Any) -> np.ndarray:
-        """Whether axis-aligned boxes [N, 2, 3] may be in view, [N] bool: conservative, as `spheres_visible`."""
-        return boxes_in_frustum(checked_boxes(boxes), self._plane_rows)
-
     def boxes_near_view(self, boxes: Any, where: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Boxes out of view too, for things that lie a little beside them.
 

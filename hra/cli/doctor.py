@@ -58,7 +58,7 @@ def gpu_report() -> dict[str, dict[str, Any]]:
     """What every kernel gives on Warp's first CUDA device, or on the host, and OpenGL; and times."""
     import numpy as np
 
-    from hra.kernels.arrays import load_warp
+    from hra.kernels.backends import load_warp
     from hra.kernels.operations import OPERATIONS, Input, run_cell
 
     begin = perf_counter(), process_time()
@@ -97,7 +97,7 @@ def _gpu_times(device: str) -> dict[str, Any]:
     import numpy as np
 
     from hra.kernels import build_pyramid, sample
-    from hra.kernels.arrays import load_warp
+    from hra.kernels.backends import load_warp
 
     on_host = device == "cpu"
     # A host shows no more with many pixels, and takes long for them.

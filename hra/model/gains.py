@@ -108,14 +108,14 @@ def gains_from_errors(
     -----
     RepairWarning : a finer level had more error than the coarser one; it was scaled down to it.
     """
-    error = error.copy()
+    error, added = error.copy(), hierarchy.added_nodes
     gain = np.zeros(hierarchy.level_offsets[-1])
     if hierarchy.node_parent is not None and not hierarchy.replaces:
         base = error[hierarchy.added_by < 0]
-        warn_of_repairs(_steps(hierarchy, hierarchy.node_parent, error, inherited, gain))
+        warn_of_repairs(_steps(added, hierarchy.added_by, hierarchy.node_parent, error, inherited, gain))
         return gain, _left(base, gain)
     base = None if hierarchy.replaces else error[_counted_at_first(hierarchy)]
-    warn_of_repairs(_swap_gains(*hierarchy.added_nodes, *hierarchy.removed_nodes, error, gain))
+    warn_of_repairs(_swap_gains(*added, *hierarchy.removed_nodes, error, gain))
     # Where all that is refined is replaced, what remains are the errors of what is never replaced: no difference.
     return gain, float(error[hierarchy.unreplaced].sum()) if base is None else _left(base, gain)
 
@@ -133,16 +133,20 @@ def _counted_at_first(hierarchy: Hierarchy) -> np.ndarray:
 
 
 def _steps(
-    hierarchy: Hierarchy, parent: np.ndarray, error: np.ndarray, inherited: np.ndarray | None, gain: np.ndarray
+    added: tuple[np.ndarray, np.ndarray],
+    added_by: np.ndarray,
+    parent: np.ndarray,
+    error: np.ndarray,
+    inherited: np.ndarray | None,
+    gain: np.ndarray,
 ) -> int:
     """Fill ``gain`` where nodes are added one at a time and ``parent`` [N] stays for the rest; return the repairs."""
-    added_by = hierarchy.added_by
     if inherited is not None:
         total_of_children = _over_children(parent, added_by, inherited)
-        return step_gains(*hierarchy.added_nodes, parent, total_of_children, error, inherited, gain)
+        return step_gains(*added, parent, total_of_children, error, inherited, gain)
     children = np.zeros(error.size, np.int32)
     child_error = _over_children(parent, added_by, error, children)
-    return _even_gains(*hierarchy.added_nodes, parent, children, child_error, error, gain)
+    return _even_gains(*added, parent, children, child_error, error, gain)
 
 
 def gains_from_values(hierarchy: Hierarchy, value: np.ndarray) -> np.ndarray:

@@ -210,14 +210,13 @@ def child_by_child(parent: np.ndarray, order: np.ndarray) -> Topology:
     The last sibling removes the parent. With equal node costs the steps of a quadtree cost 1, 1, 1, 0, so every count
     is reachable.
     """
-    child = np.flatnonzero(parent >= 0)
+    child, added_by, removed_by = np.flatnonzero(parent >= 0), _none(parent.size), _none(parent.size)
     child = child[np.lexsort((child, -order[child], parent[child]))].astype(np.int32)
     offsets = offsets_of(np.bincount(parent[child], minlength=parent.size))
     node, _, before, predecessors, last = child_chains(offsets, child, np.flatnonzero(parent < 0))
     if node.size < child.size:  # what hangs below no root hangs on a cycle, which this names
         level_order(pairs(parent, np.arange(parent.size, dtype=np.int32)), parent.size)
     steps = np.arange(node.size, dtype=np.int32)
-    added_by, removed_by = _none(parent.size), _none(parent.size)
     added_by[node] = steps
     removed_by[parent[node[last]]] = steps[last]
     return Topology(node.size, added_by, removed_by, np.stack([predecessors, steps[np.diff(before) > 0]], axis=1))

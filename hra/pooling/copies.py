@@ -13,10 +13,9 @@ import numpy as np
 
 from hra.compiling import Stopwatch, njit
 from hra.errors import MetricError, UnitMismatch
-from hra.model.budget import check_covered, check_number
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
-from hra.model.problem import LARGEST_TOTAL, Problem
+from hra.model.problem import LARGEST_TOTAL, Problem, check_covered, check_number
 from hra.model.units import rescale
 from hra.pooling.copies_allocation import CopiesAllocation, Kind
 from hra.solvers.copies.blocks import Shares, shares_after

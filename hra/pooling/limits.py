@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
-from hra.model.budget import exact_number
 from hra.model.hierarchy import Hierarchy
-from hra.model.problem import Problem
+from hra.model.problem import Problem, exact_number
 from hra.model.sets import take_with_predecessors
 from hra.model.units import exactly
 

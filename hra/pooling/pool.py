@@ -31,8 +31,7 @@ from hra.allocating.modifiers import in_sequence
 from hra.caching import cached_property
 from hra.compiling import Stopwatch
 from hra.errors import HraError, wrong_kind
-from hra.model.budget import check_budget
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.model.solution import Solution
 from hra.model.units import rescale
 from hra.pooling.bids import Bid, bid_of

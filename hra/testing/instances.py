@@ -133,7 +133,6 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Hierarchy]] = {
     "dag": random_dag,
     "groups": random_groups,
 }
-FORESTS = ("replace", "child", "add", "chains", "flat")
 
 
 def random_values(rng: np.random.Generator, size: int) -> np.ndarray:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from hra.errors import HraError, InvalidBudget, RepairWarning
-from hra.model.budget import check_covered, check_number
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.precise import precise_total
+from hra.model.problem import check_covered, check_number
 from hra.model.units import exactly
 from hra.solvers.lazy.allocation import LazyAllocation
 from hra.solvers.lazy.tree import LazyStep, LazyTree, covering

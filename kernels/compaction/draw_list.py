@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, check_int32, dtype_of, give_back, on_host
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, check_int32, dtype_of, give_back, implementation, on_host
 
 PACKAGE = "hra.kernels.compaction"
 _OFFERED = ("numba", "warp", "reference", "gl")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hra.kernels.arrays import fetch
+from hra.kernels.backends import fetch
 from hra.kernels.warp_arrays import like, new, view, wp  # there Warp is told to be silent
 
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, dtype_of, give_back
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, dtype_of, give_back, implementation
 from hra.kernels.culling.depth_view import QUANTUM, DepthView
 from hra.kernels.culling.projection import PACKAGE, adopt_boxes, adopt_spheres
 from hra.kernels.pyramids.levels.pyramid import Pyramid, build_pyramid

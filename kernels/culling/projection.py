@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, dtype_of, give_back
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, dtype_of, give_back_all, implementation
 from hra.kernels.culling.depth_view import QUANTUM, DepthView
 
 PACKAGE = "hra.kernels.culling"
@@ -69,7 +68,7 @@ def project_boxes(
     view = DepthView.of(view_projection, size, reversed_depth, slack)
     adopted = adopt_boxes(boxes)
     found = implementation(PACKAGE, backend, adopted).project_boxes(adopted, view)
-    return ProjectedBounds(*(give_back(array, boxes) for array in found))
+    return ProjectedBounds(*give_back_all(found, boxes))
 
 
 def project_spheres(
@@ -91,7 +90,7 @@ def project_spheres(
     view = DepthView.of(view_projection, size, reversed_depth, slack)
     adopted = adopt_spheres(spheres)
     found = implementation(PACKAGE, backend, adopted).project_spheres(adopted, view)
-    return ProjectedBounds(*(give_back(array, spheres) for array in found))
+    return ProjectedBounds(*give_back_all(found, spheres))
 
 
 def adopt_boxes(boxes: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.arrays import on_host
+from hra.kernels.backends import on_host
 from hra.kernels.culling.depth_view import ROUNDING, DepthView, Project
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.warp_backend import rect_reduce

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.arrays import adopt, check_fits, device_of, give_back, load_warp
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, check_fits, device_of, give_back, give_back_all, implementation, load_warp
 
 PACKAGE = "hra.kernels.cut"
 _OFFERED = ("warp", "reference")
@@ -86,7 +85,7 @@ def chain_gains(chains: Chains, own: Any, inherited: Any, *, backend: str = "aut
     for array, name in zip(given, ("own", "inherited"), strict=True):
         _check(array, name, np.float64, chains.parent, given[0].shape[0])
     found = implementation(PACKAGE, backend, given[0], _OFFERED).chain_gains(chains, *given)
-    return ChainGains(*(give_back(array, own) for array in found))
+    return ChainGains(*give_back_all(found, own))
 
 
 def chain_cut(chains: Chains, node: Any, selected: Any, *, backend: str = "auto") -> Any:

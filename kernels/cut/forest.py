@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from hra.caching import cached_property
-from hra.kernels.arrays import fetch, load_warp
+from hra.kernels.backends import fetch, load_warp
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, dtype_of, give_back
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, dtype_of, give_back_all, implementation
 from hra.kernels.cut.forest import ForestCut, LevelForest
 
 PACKAGE = "hra.kernels.cut"
@@ -93,7 +92,7 @@ def hull_points(
     rows, values = _checked(forest, gain, capacity)
     module = implementation(PACKAGE, backend, rows, _OFFERED)
     found = module.hull_points(forest, rows, values, slope_cost, fill, spend_all)
-    selected, cost, gained, price = (give_back(array, gain) for array in found)
+    selected, cost, gained, price = give_back_all(found, gain)
     return ForestCut(selected, cost, gained, None, price)
 
 
@@ -115,7 +114,7 @@ def _checked(forest: LevelForest, gain: Any, capacity: Any) -> tuple[Any, Any]:
 def _run(name: str, forest: LevelForest, gain: Any, given: tuple[Any, Any], backend: str) -> ForestCut:
     rows, values = given
     result = getattr(implementation(PACKAGE, backend, rows, _OFFERED), name)(forest, rows, values)
-    return ForestCut(*(give_back(array, gain) for array in result))
+    return ForestCut(*give_back_all(result, gain))
 
 
 def _adopted(forest: LevelForest, gain: Any, label: str, per_member: Any) -> tuple[Any, Any]:

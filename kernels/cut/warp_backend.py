@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import fetch, on_host
+from hra.kernels.backends import fetch, on_host
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.hull_rows import CLOSE_ENOUGH
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from hra.kernels.arrays import adopt, check_image, give_back
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, check_image, give_back, implementation
 from hra.kernels.pyramids.levels.pyramid import Layout, Pyramid
 
 # The module per backend that implements both steps of Burt and Adelson, REDUCE and EXPAND.

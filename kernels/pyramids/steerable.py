@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hra.errors import ArrayError, HraError
-from hra.kernels.arrays import adopt, check_image, give_back, on_host
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, check_image, give_back, implementation, on_host
 from hra.kernels.pyramids.levels.pyramid import halve
 
 PACKAGE = "hra.kernels.pyramids.spectra"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, CameraError
-from hra.kernels.arrays import adopt, require_host
+from hra.kernels.backends import adopt, require_host
 from hra.kernels.raster.context import Context
 
 

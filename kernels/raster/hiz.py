@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.arrays import adopt, check_int32, require_host
+from hra.kernels.backends import adopt, check_int32, require_host
 from hra.kernels.pyramids.levels.pyramid import Layout, Pyramid
 from hra.kernels.pyramids.levels.reductions import Reduce
 from hra.kernels.raster.buffers import Resource, check_storage_size, download, groups

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import load_warp
+from hra.kernels.backends import load_warp
 from hra.kernels.raster.buffers import download
 from hra.kernels.raster.context import Context
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, check_image, require_host
+from hra.kernels.backends import adopt, check_image, require_host
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce, identity
 from hra.kernels.pyramids.levels.reference import FINER

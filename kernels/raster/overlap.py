@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from hra.errors import BackendUnavailable
-from hra.kernels.arrays import load_warp
+from hra.kernels.backends import load_warp
 from hra.kernels.raster import functions
 from hra.kernels.raster.context import Context
 

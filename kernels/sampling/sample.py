@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, BackendUnavailable
-from hra.kernels.arrays import adopt, dtype_of, give_back
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, dtype_of, give_back, implementation
 from hra.kernels.pyramids.levels.pyramid import Layout, Pyramid
 from hra.kernels.pyramids.levels.rectangles import check_batch, check_device
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.arrays import device_of, dtype_of
+from hra.kernels.backends import device_of, dtype_of
 from hra.kernels.pyramids.levels.warp_backend import check_size
 from hra.kernels.sampling.sample import MOST_PROBES, Look, check_channels
 from hra.kernels.warp_arrays import like, new, view, wp, zeros

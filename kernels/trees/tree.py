@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.errors import ArrayError, HierarchyError, HraError
-from hra.kernels.arrays import adopt, load_warp, on_host
+from hra.kernels.backends import adopt, load_warp, on_host
 from hra.kernels.pyramids.levels.pyramid import Layout
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hra.testing.instances import (
-    FORESTS,
     KINDS,
     case,
     depths,
@@ -18,6 +17,8 @@ from hra.testing.instances import (
     random_tree,
     random_values,
 )
+
+FORESTS = ("replace", "child", "add", "chains", "flat")
 
 __all__ = [
     "FORESTS",

@@ -1,7 +1,12 @@
-"""Finding backends: built in, by entry point, broken or missing; and the self-test behind `hra doctor`."""
+"""Arrays in and out, and what computes in between.
+
+The same kind of array out as in: torch and Warp arrays on the host, and the path of device arrays run on the CPU.
+Finding backends: built in, by entry point, broken or missing; and the self-test behind `hra doctor`.
+"""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib.metadata import EntryPoint, EntryPoints
 from types import SimpleNamespace
@@ -9,10 +14,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hra.errors import BackendUnavailable
-from hra.kernels import available_backends, backends, build_pyramid
+from hra.errors import ArrayError, BackendUnavailable
+from hra.kernels import available_backends, backends, build_pyramid, rect_max
 from hra.kernels.pyramids.levels import reference, selftest
 
+RECTS = np.array([[0, 0, 3, 3], [1, 1, 1, 1], [5, 5, 4, 4]], np.int32)
 IMAGE = np.arange(15, dtype=np.float32).reshape(3, 5, 1)
 
 
@@ -79,3 +85,81 @@ def test_a_missing_backend_is_reported_with_its_reason(without):
     status = {entry.name: entry for entry in available_backends()}
     assert not status["warp"].available
     assert "no_warp" in status["warp"].reason
+
+
+@pytest.mark.parametrize("backend", ["reference", "numba", "warp"])
+def test_torch_in_torch_out(backend, make_image):
+    torch = pytest.importorskip("torch")
+    image = make_image((2, 7, 6, 1), np.float32)
+    found = build_pyramid(torch.from_numpy(image), "max", backend=backend)
+    expected = build_pyramid(image, "max")
+    assert isinstance(found.data, torch.Tensor) and found.data.dtype == torch.float32
+    assert all(level.data_ptr() >= found.data.data_ptr() for level in found.levels)
+    np.testing.assert_array_equal(found.data.numpy(), expected.data)
+    index = np.array([0, 1, 1], np.int32)
+    bounds = rect_max(found, torch.from_numpy(RECTS), torch.from_numpy(index), backend=backend)
+    assert isinstance(bounds, torch.Tensor)
+    np.testing.assert_array_equal(bounds.numpy(), rect_max(expected, RECTS, index))
+
+
+def test_torch_tensors_with_a_gradient_are_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ArrayError, match="detach"):
+        build_pyramid(torch.zeros((4, 4, 1), requires_grad=True))
+
+
+def test_warp_in_warp_out(make_image):
+    warp = pytest.importorskip("warp")
+    image = make_image((5, 6, 2), np.uint8)
+    found = build_pyramid(warp.array(image, device="cpu"))
+    assert isinstance(found.data, warp.array)
+    np.testing.assert_array_equal(found.data.numpy(), build_pyramid(image).data)
+    assert found.levels[1].shape == (3, 3, 2)
+
+
+class DeviceArray:
+    """Looks like an array on another device."""
+
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.kind, 0
+
+
+def test_unknown_devices_are_refused():
+    with pytest.raises(ArrayError, match="device type 8"):
+        build_pyramid(DeviceArray(8))
+
+
+def test_host_backends_refuse_device_arrays():
+    class OnDevice:
+        device = "cuda:0"
+
+    with pytest.raises(BackendUnavailable, match="cuda:0"):
+        backends.require_host(OnDevice(), "numba")
+
+
+def test_neither_torch_nor_warp_is_imported_for_numpy_arrays():
+    program = """
+import sys
+from types import SimpleNamespace
+import numpy as np
+from hra.kernels import build_pyramid, rect_max
+rect_max(build_pyramid(np.zeros((4, 4, 1), np.float32), "max"), np.zeros((1, 4), np.int32))
+print(sorted({"torch", "warp", "hra.model.hierarchy"} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_a_count_of_a_device_is_fetched_in_its_current_stream_alone(monkeypatch):
+    # `wp.array.numpy` would use CUDA's default stream, which waits for all others.
+    wp = pytest.importorskip("warp")
+    held, log = wp.array(np.arange(5), device="cpu"), []
+    there = SimpleNamespace(device=SimpleNamespace(is_cpu=False, stream="mine"), size=5, shape=(5,), dtype=held.dtype)
+    copy = wp.copy
+    monkeypatch.setattr(wp, "copy", lambda to, one, stream: log.append(f"copy in {stream}") or copy(to, held))
+    monkeypatch.setattr(wp, "synchronize_stream", lambda stream: log.append(f"wait for {stream}"))
+    np.testing.assert_array_equal(backends.fetch(there), np.arange(5))
+    assert log == ["copy in mine", "wait for mine"]

@@ -11,7 +11,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.meshes.asset.pages import Page
 from hra.domains.meshes.asset.paging import PageAllocator
-from hra.model.budget import check_budget
+from hra.model.problem import check_budget
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import PagedItems
 from hra.residency.live.loading import ReadFailure, Reading

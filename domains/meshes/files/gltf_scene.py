@@ -32,7 +32,6 @@ from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import local_path, read_regular
 
-SUFFIXES = (".glb", ".gltf")
 _USHORT, _UINT = 5123, 5125
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _MAX_USHORT_VERTICES = 65_535

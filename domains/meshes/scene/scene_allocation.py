@@ -10,9 +10,8 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.meshes.scene.placements import Placements
 from hra.errors import HierarchyError
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.pooling.bids import Bid
 from hra.pooling.copies_allocation import CopiesAllocation
 from hra.pooling.pool import PooledAllocation

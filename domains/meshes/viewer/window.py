@@ -102,14 +102,6 @@ KEYS: dict[str, Key] = {
 """By its name, what a key is for and does."""
 
 
-def press(session: ViewSession, key: str) -> bool:
-    """Do what a key stands for; False if it stands for nothing."""
-    if key not in KEYS:
-        return False
-    KEYS[key][1](session)
-    return True
-
-
 def _other_budget(session: ViewSession) -> None:
     kind = "pixels" if session.budget.kind == "triangles" else "triangles"
     session.set_budget(kind, session.budget.values[kind])

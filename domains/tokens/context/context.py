@@ -14,14 +14,14 @@ A relevance is a callable of a context:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MethodType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from hra.caching import cached_property
+from hra.caching import cached_property, kept
 from hra.domains.tokens.channels.texture_array import texture_array
 from hra.domains.tokens.context.scores import check_relevance, checked_scores, resample
 from hra.domains.tokens.context.served import Served
@@ -35,7 +35,6 @@ from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.short_repr import ShortRepr
 
-Made = TypeVar("Made")
 _LEAST_PATCH = 2
 
 Relevance = Callable[["TokenContext"], Any]
@@ -215,11 +214,7 @@ class TokenContext(ShortRepr):
         """What ``builder`` makes of this context, made once: sequences and pools need the same hierarchy every time."""
         return self.once(builder, lambda: builder.build(self))
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What ``make`` returned when this context was first asked for ``key``; later calls must mean the same."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+    once = kept
 
     def encode(self, encoder: Encoder) -> Any:
         """What ``encoder`` returns for the image, unchecked; it runs once, whoever asks."""
@@ -238,10 +233,6 @@ class TokenContext(ShortRepr):
     @cached_property
     def _notes(self) -> list[Served]:
         return []
-
-    @cached_property
-    def _made(self) -> dict[Hashable, Any]:
-        return {}
 
     @cached_property
     def _encoded(self) -> list[tuple[Encoder, Any]]:

@@ -18,9 +18,9 @@ from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.pyramid.blocks import block_squares
 from hra.domains.tokens.pyramid.downsample import patch_grid
 from hra.errors import HraError
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
+from hra.model.problem import check_budget
 from hra.traversals.hull import Hull
 
 

@@ -24,9 +24,9 @@ from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.relevance.fixation import CentreFixation, coarse_peak
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
 from hra.errors import ArrayError
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
+from hra.model.problem import check_budget
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.hull import Hull
 

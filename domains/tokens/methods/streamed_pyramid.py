@@ -29,12 +29,11 @@ from hra.domains.tokens.relevance.phrase import PhraseRelevance, chances, is_sur
 from hra.domains.tokens.text import reader
 from hra.errors import ArrayError, wrong_kind
 from hra.files.images.arrays import as_image
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget
 from hra.model.solution import Solution
 from hra.solvers.duals import certify
 from hra.solvers.lazy.tree import LazyTree

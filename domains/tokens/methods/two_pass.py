@@ -21,9 +21,9 @@ from hra.domains.tokens.methods.whole_image import base_of_whole
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.errors import ArrayError, MetricError
 from hra.model.arrays import to_numpy
-from hra.model.budget import check_budget
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
+from hra.model.problem import check_budget
 from hra.traversals.hull import Hull
 
 

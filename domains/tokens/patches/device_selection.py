@@ -13,7 +13,7 @@ from hra.allocating.batch import BatchAllocation, allocate_batch
 from hra.domains.tokens.pyramid.pyramid import Grids, full_depth, quadtree
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import Pyramid, build_pyramid, level_errors, node_errors, take_blocks
-from hra.kernels.arrays import adopt, device_of, fetch, give_back
+from hra.kernels.backends import adopt, device_of, fetch, give_back, give_back_all
 from hra.kernels.compaction import compact
 from hra.kernels.cut import Chains, chain_cut, chain_gains
 from hra.model.gains import warn_of_repairs
@@ -112,7 +112,7 @@ def select_patches(
     values = take_blocks(pyramid, blocks, patch, backend=backend)
     kept = replace(pyramid, data=give_back(pyramid.data, images))
     told = {field.name: give_back(getattr(allocation, field.name), images) for field in fields(allocation)}
-    found = [give_back(each, images) for each in (active, blocks, values)]
+    found = give_back_all((active, blocks, values), images)
     return SelectedPatches(kept, found[0], found[1], found[2], BatchAllocation(**told))
 
 

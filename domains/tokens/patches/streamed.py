@@ -13,15 +13,15 @@ and what is left is the most that can be there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, Any, Protocol
 
 import numpy as np
 
-from hra.caching import cached_property
+from hra.caching import cached_property, kept
 from hra.compiling import njit
 from hra.domains.tokens.pyramid.blocks import block_maxima, block_sums
 from hra.domains.tokens.pyramid.interpolation import halve
@@ -41,8 +41,6 @@ _STEPS = 3  # halvings from a level that a file has to one that it lacks
 _KEPT_BYTES = 2**26  # of stored errors that stay in memory
 _VERSION = 1
 _KEPT = ("overview", "under", "sharp")  # of each row of blocks, what stays in memory
-
-Made = TypeVar("Made")
 
 
 class Sliced(Protocol):
@@ -217,15 +215,7 @@ class StreamedImage:
         """Whether the errors of all patches are known; otherwise levels of the file are read, and errors are bounds."""
         return self.under is not None
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What ``make`` returned when first asked for ``key``: anything that the image alone decides."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
-
-    @cached_property
-    def _made(self) -> dict[Hashable, Any]:
-        return {}
+    once = kept
 
     @cached_property
     def beneath(self) -> tuple[np.ndarray, np.ndarray]:

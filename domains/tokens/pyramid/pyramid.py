@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hra.caching import cached_property
+from hra.caching import cached_property, kept
 from hra.domains.tokens.pyramid.blocks import block_means
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.kernels import Pyramid, build_pyramid, level_errors, node_errors, take_blocks
 from hra.model.arrays import frozen
 from hra.model.short_repr import ShortRepr
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,15 +70,7 @@ class PatchPyramid(ShortRepr):
         made.once("mips", lambda: mips)
         return made
 
-    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What ``make`` returned when first asked for ``key``: anything that the image alone decides."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
-
-    @cached_property
-    def _made(self) -> dict[Hashable, Any]:
-        return {}
+    once = kept
 
     @property
     def mips(self) -> Pyramid:

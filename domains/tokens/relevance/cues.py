@@ -48,9 +48,9 @@ class CueRelevance:
         places = spatial_words(context.query, *context.grid)
         placed = bool(places.min() < 1)
         content = context.pyramid.once((CueRelevance, "content", placed), lambda: _content(context, placed))
+        coloured = colour_words(context.query, context.image, context.patch)
         if placed:
             context.serve(Served("words of place"))
-        coloured = colour_words(context.query, context.image, context.patch)
         if coloured is not None:
             context.serve(Served("words of colour"))
         return places * (content if coloured is None else coloured * content)

@@ -1,4 +1,4 @@
-"""What stands beside a line and below it: where forms and receipts put values."""
+"""What stands beside a line, where forms and receipts put values, and the patches under it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from hra.domains.tokens.text.lines import TextLine
 
 _SAME_ROW = 0.5  # of the smaller height must overlap
-_BELOW = 2.2  # heights of the label between its middle and that of a value below it
 
 
 def right_neighbour(number: int, lines: Sequence[TextLine]) -> int | None:
@@ -25,17 +24,6 @@ def right_neighbour(number: int, lines: Sequence[TextLine]) -> int | None:
         aligned = abs(left[1] - expected) < _SAME_ROW * min(line.height, lines[number].height)
         if other != number and aligned and across > -0.5 * line.height:
             candidates.append((across, other))
-    return min(candidates)[1] if candidates else None
-
-
-def below_neighbour(number: int, lines: Sequence[TextLine]) -> int | None:
-    """The line that begins under the start of a line and close to it; None without one."""
-    start, height = lines[number].quad[[0, 3]].mean(axis=0), lines[number].height
-    candidates = []
-    for other, line in enumerate(lines):
-        across, down = line.quad[[0, 3]].mean(axis=0) - start
-        if abs(across) < 1.2 * height and 0.5 * height < down < _BELOW * height:
-            candidates.append((down, other))
     return min(candidates)[1] if candidates else None
 
 

@@ -64,9 +64,9 @@ def pieces(text: bytes, begin: int = 0, first: int = 1) -> Iterator[tuple[int, b
         begin, first = end, first + piece.count(b"\n")
 
 
-def numbered_lines(text: bytes, begin: int = 0, first: int = 1) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(text: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines of `pieces` one by one, without their ends."""
-    for number, piece in pieces(text, begin, first):
+    for number, piece in pieces(text):
         yield from enumerate(piece.split(b"\n")[:-1], number)
 
 

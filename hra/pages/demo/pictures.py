@@ -55,9 +55,9 @@ def draw_mesh(axes: Axes, positions: np.ndarray, triangles: np.ndarray, colours:
     axes.axis("off")
 
 
-def distinct_colours(count: int, seed: int = 1) -> np.ndarray:
-    """``count`` random bright colours [count, 3], the same for the same seed."""
-    return np.random.default_rng(seed).uniform(0.25, 1.0, (count, 3))
+def distinct_colours(count: int) -> np.ndarray:
+    """``count`` random bright colours [count, 3], the same ones every time."""
+    return np.random.default_rng(1).uniform(0.25, 1.0, (count, 3))
 
 
 def images(panels: Sequence[tuple[str, np.ndarray]], columns: int, width: float = 5.5) -> Figure:

@@ -244,11 +244,6 @@ class SharedResidency:
         return tuple(parts)
 
 
-def _moved(parents: np.ndarray, first: int) -> np.ndarray:
-    """Parents of one member as items of all."""
-    return np.where(parents >= 0, parents + first, parents).astype(np.int32)
-
-
 def _in_flight(reading: Reading, cost: np.ndarray, parents: np.ndarray, pool_bytes: float) -> int:
     """Bytes of the pool that are kept for what is in flight; the first frame holds all pinned data at once."""
     pinned = parents == PINNED

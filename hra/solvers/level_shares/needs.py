@@ -15,9 +15,6 @@ from hra.model.problem import Problem
 from hra.model.sets import cost_step
 from hra.model.units import exactly
 
-# Shares of a budget come out a few ulps too large: 7 % of 100 tokens are 7 tokens.
-_ROUNDING = 1e-12
-
 
 @dataclass(frozen=True, eq=False)
 class Needs:

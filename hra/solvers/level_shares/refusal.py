@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hra.errors import InfeasibleShares
-from hra.model.budget import exact_number
-from hra.model.problem import Problem
+from hra.model.problem import Problem, exact_number
 from hra.solvers.level_shares.dual import Closure, Dual, least_bound
 from hra.solvers.level_shares.needs import Needs
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from hra.caching import Scratch
 from hra.compiling import njit
-from hra.kernels.pyramids.blocks.errors import Along
+from hra.kernels.pyramids.blocks.blocks import Along
 from hra.kernels.pyramids.blocks.reference import FAR, NEAR
 from hra.kernels.row_blocks import Block, for_each, split
 
@@ -17,7 +17,7 @@ _memory = Scratch()
 
 
 def level_errors(levels: list[np.ndarray], patch: int, grid: tuple[int, ...]) -> np.ndarray:
-    """See :func:`hra.kernels.pyramids.blocks.errors.level_errors`; ``levels`` [B, h, w, C]."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.level_errors`; ``levels`` [B, h, w, C]."""
     errors = np.zeros((len(levels[0]), *grid))
 
     def work(image: int) -> None:
@@ -174,7 +174,7 @@ def _add_up_of_level(total, pairs, errors):
 
 
 def node_errors(errors: np.ndarray, weight: np.ndarray | None, offsets: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.pyramids.blocks.errors.node_errors`; ``errors`` [B, L, rows, columns]."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.node_errors`; ``errors`` [B, L, rows, columns]."""
     own, inherited = np.zeros((len(errors), offsets[-1])), np.zeros((len(errors), offsets[-1]))
     ones, begins = np.ones(errors.shape[2:]), np.array(offsets)
     for image, each in enumerate(errors):
@@ -209,7 +209,7 @@ def _add_up(errors, weight, offsets, own, inherited):
 
 
 def enlarged_squares(fine: np.ndarray, coarse: np.ndarray, along_y: Along, along_x: Along, cell: int) -> np.ndarray:
-    """See :func:`hra.kernels.pyramids.blocks.errors.enlarged_squares`."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.enlarged_squares`."""
     # Numba has no float16 on the host.
     pixels, below = (each.astype(np.float32) if each.dtype == np.float16 else each for each in (fine, coarse))
     height, width, channels = pixels.shape
@@ -263,7 +263,7 @@ def _squares(fine, upper, lower, down):
 
 
 def take_blocks(data: np.ndarray, table: np.ndarray, blocks: np.ndarray, patch: int, channels: int) -> np.ndarray:
-    """See :func:`hra.kernels.pyramids.blocks.taking.take_blocks`."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.take_blocks`."""
     taken = np.empty((len(blocks), patch, patch, channels), data.dtype)
     # Bits are moved, not numbers: Numba has no float16.
     word = f"u{data.dtype.itemsize}"

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.pyramids.blocks.errors import Along
+from hra.kernels.pyramids.blocks.blocks import Along
 
 # Slope of the polynomial of degree four with the given five cell means: half the difference of a cell's two halves.
 NEAR, FAR = 22 / 128, -3 / 128
 
 
 def level_errors(levels: list[np.ndarray], patch: int, grid: tuple[int, ...]) -> np.ndarray:
-    """See :func:`hra.kernels.pyramids.blocks.errors.level_errors`; ``levels`` [B, h, w, C]."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.level_errors`; ``levels`` [B, h, w, C]."""
     image, errors = levels[0].astype(np.float64), np.zeros((len(levels[0]), *grid))
     for number in range(1, len(levels)):
         shown = levels[number].astype(np.float64)
@@ -37,7 +37,7 @@ def _split(cells: np.ndarray, axis: int, size: int) -> np.ndarray:
 
 
 def node_errors(errors: np.ndarray, weight: np.ndarray | None, offsets: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """See :func:`hra.kernels.pyramids.blocks.errors.node_errors`; ``errors`` [B, L, rows, columns]."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.node_errors`; ``errors`` [B, L, rows, columns]."""
     count, levels, rows, columns = errors.shape
     weighted = errors if weight is None else weight[:, None] * errors
     own, inherited = np.zeros((count, offsets[-1])), np.zeros((count, offsets[-1]))
@@ -62,7 +62,7 @@ def node_errors(errors: np.ndarray, weight: np.ndarray | None, offsets: list[int
 
 
 def enlarged_squares(fine: np.ndarray, coarse: np.ndarray, along_y: Along, along_x: Along, cell: int) -> np.ndarray:
-    """See :func:`hra.kernels.pyramids.blocks.errors.enlarged_squares`."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.enlarged_squares`."""
     down, across = along_y.weight[:, None, None], along_x.weight[:, None]
     pixels = coarse.astype(np.float32)
     upper, lower = (
@@ -79,7 +79,7 @@ def _tiles(squares: np.ndarray, side: int) -> np.ndarray:
 
 
 def take_blocks(data: np.ndarray, table: np.ndarray, blocks: np.ndarray, patch: int, channels: int) -> np.ndarray:
-    """See :func:`hra.kernels.pyramids.blocks.taking.take_blocks`."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.take_blocks`."""
     taken = np.empty((len(blocks), patch, patch, channels), data.dtype)
     for k, number in enumerate(blocks.tolist()):
         image, block = divmod(number, int(table[-1, 0]))

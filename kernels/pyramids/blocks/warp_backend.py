@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.kernels.arrays import device_of
-from hra.kernels.pyramids.blocks.errors import Along
+from hra.kernels.backends import device_of
+from hra.kernels.pyramids.blocks.blocks import Along
 from hra.kernels.pyramids.blocks.reference import FAR, NEAR
 from hra.kernels.warp_arrays import like, new, view, wp, zeros  # there Warp is told to be silent
 
@@ -194,7 +194,7 @@ def take(
 
 
 def level_errors(levels: list[Any], patch: int, grid: tuple[int, ...]) -> Any:
-    """See :func:`hra.kernels.pyramids.blocks.errors.level_errors`; ``levels`` [B, h, w, C]."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.level_errors`; ``levels`` [B, h, w, C]."""
     stack = [view(level) for level in levels]
     pixels, device = stack[0], stack[0].device
     errors = zeros((pixels.shape[0], *grid), wp.float64, device)
@@ -209,7 +209,7 @@ def level_errors(levels: list[Any], patch: int, grid: tuple[int, ...]) -> Any:
 
 
 def node_errors(errors: Any, weight: Any, offsets: list[int]) -> tuple[Any, Any]:
-    """See :func:`hra.kernels.pyramids.blocks.errors.node_errors`; ``errors`` [B, L, rows, columns]."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.node_errors`; ``errors`` [B, L, rows, columns]."""
     given = view(errors)
     count, levels, rows, columns = given.shape
     device = given.device
@@ -228,7 +228,7 @@ def node_errors(errors: Any, weight: Any, offsets: list[int]) -> tuple[Any, Any]
 
 
 def enlarged_squares(fine: Any, coarse: Any, along_y: Along, along_x: Along, cell: int) -> Any:
-    """See :func:`hra.kernels.pyramids.blocks.errors.enlarged_squares`."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.enlarged_squares`."""
     device, pixels = device_of(fine), view(fine)
     axes = [wp.array(np.stack(along[:2]).astype(np.int32), device=device) for along in (along_y, along_x)]
     shares = [wp.array(along.weight, dtype=wp.float32, device=device) for along in (along_y, along_x)]
@@ -241,7 +241,7 @@ def enlarged_squares(fine: Any, coarse: Any, along_y: Along, along_x: Along, cel
 
 
 def take_blocks(data: Any, table: np.ndarray, blocks: Any, patch: int, channels: int) -> Any:
-    """See :func:`hra.kernels.pyramids.blocks.taking.take_blocks`."""
+    """See :func:`hra.kernels.pyramids.blocks.blocks.take_blocks`."""
     pixels, device = view(data), device_of(data)
     images = pixels.shape[0] // max(1, int(table[:-1, 1] @ table[:-1, 2]) * channels)
     taken = new((blocks.shape[0], patch, patch, channels), pixels.dtype, device)

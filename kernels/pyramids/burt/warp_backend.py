@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hra.kernels.arrays import on_host
+from hra.kernels.backends import on_host
 from hra.kernels.pyramids.burt import reference
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.warp_backend import check_size

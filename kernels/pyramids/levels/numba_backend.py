@@ -144,16 +144,16 @@ def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None =
     memory = np.empty(layout.size, image.dtype) if data is None else data
     levels, there = layout.stacks(memory), data is not None and layout.holds(data, image)
     write = block_reduction(reduce, image.dtype, layout.channels)
-    at_once = _independent_levels(layout)
+    at_once = _independent_levels(layout, levels[0])
     _reduce_levels(levels[: at_once + 1], write, None if there else image.reshape(levels[0].shape))
     for pair in pairwise(levels[at_once:]):
         _reduce_levels(list(pair), write)
     return memory
 
 
-def _independent_levels(layout: Layout) -> int:
+def _independent_levels(layout: Layout, finest: np.ndarray) -> int:
     """How many levels a block of rows can be reduced by, one after the other, without rows of other blocks."""
-    if layout.images * layout.sizes[0][0] * layout.sizes[0][1] * layout.channels <= row_blocks.BLOCK_BYTES:
+    if finest.size <= row_blocks.BLOCK_BYTES:
         return 1
     heights = [height for height, _ in layout.sizes[: _AT_ONCE + 1]]
     even = next((level for level, height in enumerate(heights) if height % 2), len(heights) - 1)

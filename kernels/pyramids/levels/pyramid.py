@@ -14,8 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hra.errors import ArrayError, HraError
-from hra.kernels.arrays import adopt, check_image, device_of, dtype_of, give_back, on_host, writable
-from hra.kernels.backends import choose_backend
+from hra.kernels.backends import adopt, check_image, choose_backend, device_of, dtype_of, give_back, on_host, writable
 from hra.kernels.pyramids.levels.reductions import REDUCTIONS, Reduce
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import adopt, check_int32, dtype_of, give_back, on_host
-from hra.kernels.backends import choose_backend
+from hra.kernels.backends import adopt, check_int32, choose_backend, dtype_of, give_back, on_host
 from hra.kernels.pyramids.levels.pyramid import Pyramid
 from hra.kernels.pyramids.levels.reductions import Reduce
 

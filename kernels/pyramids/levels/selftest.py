@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import HraError
-from hra.kernels.arrays import load_warp
-from hra.kernels.backends import BUILT_IN, load_backend
+from hra.kernels.backends import BUILT_IN, load_backend, load_warp
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import REDUCTIONS
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import dtype_of, on_host
+from hra.kernels.backends import dtype_of, on_host
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity
 from hra.kernels.pyramids.levels.reference import FINER

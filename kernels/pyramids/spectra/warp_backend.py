@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.arrays import on_host
+from hra.kernels.backends import on_host
 from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
 
 wp.set_module_options({"enable_backward": False})

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, HraError
-from hra.kernels.arrays import adopt, dtype_of, give_back, on_host
-from hra.kernels.backends import implementation
+from hra.kernels.backends import adopt, dtype_of, give_back, implementation, on_host
 from hra.kernels.trees.tree import Tree
 
 PACKAGE = "hra.kernels.trees.upward"

@@ -12,7 +12,7 @@ from tests.helpers.search_cases import assert_same, case, random_capacity
 def test_the_path_of_device_arrays_gives_the_same():
     warp = pytest.importorskip("warp")
     torch = pytest.importorskip("torch")
-    from hra.kernels.arrays import give_back
+    from hra.kernels.backends import give_back
     from hra.kernels.cut import warp_backend
 
     forest, gain, rng = case(5)

@@ -9,7 +9,7 @@ import pytest
 
 from hra.errors import ArrayError
 from hra.kernels import build_pyramid, rect_max
-from hra.kernels.arrays import load_warp
+from hra.kernels.backends import load_warp
 from hra.kernels.pyramids.levels.pyramid import Pyramid
 from hra.kernels.raster import HiZ, VisibilityBuffer, interop, warp_array
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import BackendUnavailable
-from hra.kernels.arrays import load_warp
-from hra.kernels.backends import load_backend
+from hra.kernels.backends import load_backend, load_warp
 
 
 @dataclass(frozen=True)

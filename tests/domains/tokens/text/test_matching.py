@@ -31,6 +31,11 @@ def test_the_labels_own_words_beat_the_same_words_in_other_company_even_with_a_w
     assert match_scores("what is the total?", entries).argmax() == 0
 
 
+def test_a_number_without_a_label_is_guessed_where_its_kind_is_asked_for():
+    scores = match_scores("on which day did this happen?", [Entry("Total", "12.50"), Entry("", "1 Feb 2026")])
+    assert scores.argmax() == 1 and scores[1] == pytest.approx(0.45)
+
+
 def test_a_name_without_a_value_is_no_exact_match():
     assert named_exactly("what is the total?", [Entry("Total", "12.50")])
     assert not named_exactly("what is the total?", [Entry("Total", ""), Entry("Total effort", "1"), Entry("Tax", "2")])

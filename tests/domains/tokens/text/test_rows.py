@@ -3,9 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hra.domains.tokens.text.labelled_values import labelled_values
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.rows import below_neighbour, patches_under, right_neighbour
+from hra.domains.tokens.text.rows import patches_under, right_neighbour
 
 
 def line(x: float, y: float, text: str, height: float = 20) -> TextLine:
@@ -13,14 +12,9 @@ def line(x: float, y: float, text: str, height: float = 20) -> TextLine:
     return TextLine(np.array([[x, y], [x + width, y], [x + width, y + height], [x, y + height]], float), text)
 
 
-def test_values_stand_to_the_right_or_below_and_a_page_keeps_to_one():
+def test_values_stand_to_the_right_in_the_same_row():
     beside = [line(0, 0, "Total"), line(300, 2, "12.50"), line(0, 30, "Change"), line(300, 31, "3.00")]
-    assert right_neighbour(0, beside) == 1 and below_neighbour(0, beside) == 2
-    best = [entry for entry, _, _ in labelled_values(beside) if not entry.doubt]
-    assert [(entry.label, entry.value) for entry in best] == [("Total", "12.50"), ("Change", "3.00")]
-    below = [line(0, 0, "Total"), line(300, 0, "Weight"), line(0, 25, "12.50"), line(300, 25, "3 kg")]
-    best = [entry for entry, _, _ in labelled_values(below) if not entry.doubt]
-    assert [(entry.label, entry.value) for entry in best] == [("Total", "12.50"), ("Weight", "3 kg")]
+    assert [right_neighbour(number, beside) for number in range(4)] == [1, None, 3, None]
 
 
 def test_rows_follow_the_tilt_of_a_photograph():

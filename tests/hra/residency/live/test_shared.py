@@ -11,7 +11,6 @@ import hra
 from hra.errors import BudgetTooSmall, FileError, HierarchyError, HraError, InvalidBudget
 from hra.pooling.pool import PooledAllocation
 from hra.residency import ForestItems, PagedHierarchy, PagedItems, Reading, SharedResidency
-from hra.residency.live.shared import _moved
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.virtual_reads import Flaky, VirtualReads
 
@@ -204,10 +203,6 @@ def test_what_cannot_work_is_refused_with_what_would() -> None:
     for _ in range(2):  # nothing has changed after the first one
         with pytest.raises(FileError, match="unplugged"):
             shared.advance(world.allocate(world.view(), shared.budget))
-
-
-def test_parents_of_the_second_member_follow_those_of_the_first() -> None:
-    assert _moved(np.array([-1, 0, -2, 2], np.int32), 3).tolist() == [-1, 3, -2, 5]
 
 
 def test_a_lane_without_reads_has_nothing_to_close() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import MissingExtra
-from hra.kernels.arrays import load_warp
+from hra.kernels.backends import load_warp
 from hra.kernels.trees import PointTree, boxes_up, build_tree
 from hra_lab.bench.devices import HOST, Device
 from hra_lab.bench.harness import Case, Contender, Gaps

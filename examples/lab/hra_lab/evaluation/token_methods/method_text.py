@@ -27,8 +27,8 @@ tokens on a base first are shown with what they were made for, 529 tokens, besid
 - **gain**: share of the relevance-weighted squared error of a canvas of the mean colour that the tokens remove, with
   the same relevance (`CueRelevance`) for every method; negative where a flat canvas would be better.
 - **redundancy**: mean over tokens of the largest cosine similarity to another one.
-- **residual gap**: how much more error remains than must, at most, by the method's own objective, on the worst image;
-  a dash where its gains do not add up, so that nothing is claimed.
+- **residual gap**: how much more error remains than the bound allows as the least, by the method's own objective, on
+  the worst image; a dash where its gains do not add up, so that nothing is claimed.
 - **ms, to select**: medians of processor time from the image to its tokens, and of the choice alone, repeated when
   everything that follows from image and query is known.
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
 from hra.kernels import build_pyramid, enlarged_squares, level_errors, node_errors, take_blocks
-from hra.kernels.pyramids.blocks.errors import Along
+from hra.kernels.pyramids.blocks.blocks import Along
 from tests.helpers.refining import refine_to
 
 BACKENDS = ["reference", "numba", "warp"]
