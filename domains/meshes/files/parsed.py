@@ -237,6 +237,9 @@ def ears(points: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, str]:
     across /= np.linalg.norm(across)
     flat = (points - points[0]) @ np.stack([across, np.cross(toward, across)], axis=1)
     found = mapbox_earcut.triangulate_float64(flat, np.array([count], np.uint32)).reshape(-1, 3).astype(np.int64)
+    if not found.size:  # the sides run back over each other
+        second = np.arange(1, count - 1)
+        return np.stack([np.zeros_like(second), second, second + 1], axis=1), "cross"
     areas = _doubled_areas(flat, found)
     found[areas < 0] = found[areas < 0][:, ::-1]
     around = np.roll(flat, -1, axis=0)

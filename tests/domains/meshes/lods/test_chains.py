@@ -34,6 +34,15 @@ def counts(chain: meshes.DiscreteLOD) -> list[int]:
     return [len(mesh.triangles) for mesh in chain.levels]
 
 
+def test_the_sphere_holds_all_levels_and_the_source_and_no_more(bumpy_clusters: meshes.ClusterMesh) -> None:
+    coarse = meshes.lod_chain(bumpy_clusters, [300])
+    source = bumpy_clusters.mesh(np.flatnonzero(bumpy_clusters.hierarchy.removed_by < 0)).positions
+    farthest = np.linalg.norm(source - coarse.center, axis=1).max()
+    assert farthest <= coarse.radius <= 1.1 * farthest + coarse.errors[0]
+    # The root of the hierarchy is larger: its spheres lie around those below.
+    assert coarse.radius < bumpy_clusters.hierarchy.attribute("radius").max()
+
+
 def test_each_level_has_at_most_so_many_triangles(chain: meshes.DiscreteLOD) -> None:
     asked = [5120, 2560, 1280, 640, 300]
     assert all(0.95 * most <= count <= most for count, most in zip(counts(chain), asked, strict=True))
