@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hra.errors import BackendUnavailable
-from hra.kernels import arrays
+from hra.kernels import backends
 
 # One call of every package of kernels, and of what the core builds on them; asked for Warp where there is a choice.
 PROGRAM = """
@@ -90,7 +90,7 @@ def test_an_array_on_a_cuda_device_is_refused_alike(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setitem(sys.modules, "warp", None)
     with pytest.raises(BackendUnavailable, match="'warp-lang' is not installed"):
-        arrays.adopt(OnDevice(), "image")
+        backends.adopt(OnDevice(), "image")
 
 
 def test_a_broken_warp_is_not_called_missing(monkeypatch: pytest.MonkeyPatch):
@@ -100,4 +100,4 @@ def test_a_broken_warp_is_not_called_missing(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setitem(sys.modules, "warp", Broken())  # pyright: ignore[reportArgumentType]
     with pytest.raises(BackendUnavailable, match="Warp is broken: libcuda"):
-        arrays.load_warp()
+        backends.load_warp()

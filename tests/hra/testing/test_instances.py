@@ -6,7 +6,7 @@ import pytest
 
 import hra
 from hra.testing import CheckFailed, check_traversal
-from hra.testing.instances import FORESTS
+from tests.helpers.hierarchies import FORESTS
 from tests.helpers.traversal_cases import Greedy
 
 
