@@ -35,6 +35,8 @@ from hra.files.local_files import local_path, read_regular
 _USHORT, _UINT = 5123, 5125
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _MAX_USHORT_VERTICES = 65_535
+# Bytes of a header that a sparse accessor takes.
+_SPARSE_WORDS = 300
 _MAGIC = {
     **{b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp", b"DDS ": "image/vnd-ms.dds"},
     b"\xabKTX 20\xbb": "image/ktx2",
@@ -309,7 +311,8 @@ class _Written:
                 entry |= _words(self.scene.header["accessors"][old])
                 if "min" in source or "max" in source:
                     entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
-                numbers[old] = self._add(rows, entry, _ARRAY_BUFFER)
+                few = "sparse" in source or "bufferView" not in source
+                numbers[old] = (self._add_sparse if few else self._add)(rows, entry, _ARRAY_BUFFER)
             return numbers[old]
 
         return accessor
@@ -317,16 +320,36 @@ class _Written:
     def _add(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
         """An accessor of ``rows`` [n, k] with a view of its own; its number."""
         rows = np.ascontiguousarray(rows.astype(COMPONENT[entry["componentType"]], copy=False))
-        content, view = rows.tobytes(), {"buffer": 0, "target": target}
+        content, view = rows.tobytes(), {"target": target}
         size = rows.dtype.itemsize * rows.shape[1]
         if target == _ARRAY_BUFFER and size % 4:
             padded = np.zeros((len(rows), size + -size % 4), np.uint8)
             padded[:, :size] = rows.view(np.uint8).reshape(len(rows), size)
             content, view = padded.tobytes(), view | {"byteStride": padded.shape[1]}
-        number = self._number(self.views, self.free_views, view)
+        entry = {"bufferView": self._view(content, view), "count": len(rows), **entry}
+        return self._number(self.accessors, self.free_accessors, entry)
+
+    def _add_sparse(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
+        """The same, of which only rows that are not zero are written, where that is shorter."""
+        rows = np.ascontiguousarray(rows.astype(COMPONENT[entry["componentType"]], copy=False))
+        kept = np.flatnonzero(rows.view(np.uint8).reshape(len(rows), -1).any(axis=1))
+        short = len(rows) <= _MAX_USHORT_VERTICES
+        if (len(rows) - len(kept)) * rows[:1].nbytes <= len(kept) * (2 if short else 4) + _SPARSE_WORDS:
+            return self._add(rows, entry, target)
+        entry = {"count": len(rows), **entry}
+        if len(kept):
+            places = self._view(kept.astype(np.uint16 if short else np.uint32).tobytes(), {})
+            indices = {"bufferView": places, "componentType": _USHORT if short else _UINT}
+            values = {"bufferView": self._view(rows[kept].tobytes(), {})}
+            entry["sparse"] = {"count": len(kept), "indices": indices, "values": values}
+        return self._number(self.accessors, self.free_accessors, entry)
+
+    def _view(self, content: bytes, entry: dict[str, Any]) -> int:
+        """A view of ``content``; its number."""
+        number = self._number(self.views, self.free_views, {"buffer": 0, **entry})
         self.contents += [b""] * (len(self.views) - len(self.contents))
         self.contents[number] = content
-        return self._number(self.accessors, self.free_accessors, {"bufferView": number, "count": len(rows), **entry})
+        return number
 
     @staticmethod
     def _number(entries: list[dict[str, Any]], free: list[int], entry: dict[str, Any]) -> int:

@@ -5,8 +5,10 @@ counted as squared differences of colours in a picture, with values in 0 .. 1, s
 
 - an image at n pixels of the picture: n times the mean squared difference between the source and the version, both at
   as many texels as the picture shows of them;
-- a cluster that is displaced by e pixels on an area of n: n g^2 e^2, where g^2 is the mean squared difference of
-  neighbouring pixels in the images, and at least that of shading and silhouettes.
+- a cluster that is displaced by e pixels on an area of n: k n e, as far as nothing is left of it. Pictures are made of
+  edges, and what moves changes as many pixels beside each of them as it moves (the linear variogram of dead leaves:
+  Lee, Mumford and Huang 2001). k is measured on scenes that were drawn, and does not follow from how much their images
+  vary, because images move with the surfaces that show them.
 
 A surface of area A is seen under every angle: on average a quarter of it as an area (Cauchy). What a file really takes
 is known only when it is written, so that triangles are fitted to files that are.
@@ -45,8 +47,8 @@ _STEP, _LEAST_SIDE, _QUALITIES = math.sqrt(0.5), 16, (95, 88, 78, 62, 45, 30)
 _MAX_PIXELS = 2**28
 # Pictures for errors of images have at most so many texels a side.
 _MOST_SIDE = 1024
-# Squared differences of neighbouring pixels that shading and silhouettes make, and the most of a displaced surface.
-_SHADING, _WORST = 4e-3, 0.1
+# Squared differences that a displacement of a pixel makes, beside those of images, and the most that one can make.
+_DISPLACED, _WORST = 2.5e-3, 0.1
 # How much a texture's differences show, by words in its name in glTF.
 _WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
 _OTHER_WEIGHT = 0.25
@@ -58,6 +60,7 @@ class Version:
 
     content: bytes = field(repr=False)
     scale: float
+    kind: str = ""
     quality: int | None = None
 
 
@@ -90,11 +93,14 @@ class ShownImage:
             return image.convert("L") if image.mode == "1" else image.copy()
 
     @cached_property
-    def kind(self) -> str:
+    def kinds(self) -> list[str]:
         """How versions are stored."""
         if self.content.startswith(b"RIFF"):
-            return "WEBP"
-        return "PNG" if self.picture.mode == "RGBA" else "JPEG"
+            return ["WEBP"]
+        if self.picture.mode == "RGBA":
+            return ["PNG"]
+        # Flat pictures of few colours are smaller as PNG, and better.
+        return ["JPEG", "PNG"] if self.content.startswith(b"\x89PNG") else ["JPEG"]
 
     @cached_property
     def _scaled(self) -> Callable[[float], Any]:
@@ -124,7 +130,7 @@ class ShownImage:
             self._scaled(scale).save(
                 stream, kind, **more, **({"subsampling": 0} if kind == "JPEG" and self.weight < 1 else {})
             )
-            return Version(stream.getvalue(), scale, quality)
+            return Version(stream.getvalue(), scale, kind, quality)
 
         return encode
 
@@ -138,10 +144,10 @@ class ShownImage:
         """Versions smaller than the source, in no order."""
         if self.picture is None:
             return []
-        qualities = [None] if self.kind == "PNG" else _QUALITIES
         found, scale, half_steps = [], 1.0, 0
         while True:
-            found += [self.encoded(self.kind, scale, quality) for quality in qualities]
+            for kind in self.kinds:
+                found += [self.encoded(kind, scale, one) for one in ((None,) if kind == "PNG" else _QUALITIES)]
             if scale * max(self.picture.size) <= _LEAST_SIDE:
                 return [one for one in found if len(one.content) < len(self.content)]
             half_steps += 1
@@ -187,16 +193,10 @@ class ShownImage:
 
         return measured
 
-    def detail(self, per_unit: float) -> float:
-        """The mean squared difference of neighbouring pixels."""
-        if self.picture is None:
-            return 0.0
-        texels = self._reference(self.seen(per_unit))
-        steps = [np.square(np.diff(texels, axis=axis)) for axis in (0, 1) if texels.shape[axis] > 1]
-        return float(sum(step.mean() for step in steps))
-
     def ladder(self, per_unit: float) -> tuple[list[Version], list[float]]:
-        """Versions of rising size, the source last, with errors that fall: what each changes in the picture."""
+        """Versions of rising size with errors that fall to 0, what each changes in the picture: the source last, unless
+        a smaller file looks the same there.
+        """
         share, pixels = self.seen(per_unit), self.area * per_unit**2 / 4 * self.weight
         rows = [(len(one.content), self.difference(one, share) * pixels, one) for one in self.versions]
         rows = sorted([*rows, (len(self.content), 0.0, self.source)], key=lambda row: row[:2])
@@ -204,8 +204,6 @@ class ShownImage:
         for row in rows[1:]:
             if row[1] < kept[-1][1]:
                 kept.append(row)
-        if kept[-1][2] is not self.source:
-            kept.append(rows[-1])
         return [row[2] for row in kept], [row[1] for row in kept]
 
     def filled(self, version: Version, most: int, per_unit: float) -> Version:
@@ -227,10 +225,10 @@ class ShownImage:
             low, high = version.quality, 101
             while high - low > 1:
                 middle = (low + high) // 2
-                found = self.encoded(self.kind, version.scale, middle)
+                found = self.encoded(version.kind, version.scale, middle)
                 low, high = (middle, high) if len(found.content) <= most else (low, middle)
                 yield found
-        for kind, quality in {(self.kind, version.quality), ("WEBP" if self.kind == "WEBP" else "PNG", None)}:
+        for kind, quality in {(version.kind, version.quality), ("WEBP" if version.kind == "WEBP" else "PNG", None)}:
             least, largest = (version.scale if quality == version.quality else 0.0), 1.0
             for _ in range(9):
                 scale = (least + largest) / 2
@@ -302,7 +300,6 @@ class _PictureError(ErrorMetric):
     """Squared differences of colours in a picture; the context is the errors of images, None for clusters."""
 
     per_unit: float = 1.0
-    detail: float = 0.0
     unit = "squared colours"
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
@@ -312,7 +309,7 @@ class _PictureError(ErrorMetric):
         if "hausdorff" in hierarchy.node:  # the other counts distances between attributes, too
             error = np.minimum(error, hierarchy.attribute("hausdorff"))
         pixels = hierarchy.attribute("area") * self.per_unit**2 / 4
-        return pixels * np.minimum(self.detail * np.square(error * self.per_unit), _WORST)
+        return pixels * np.minimum(_DISPLACED * self.per_unit * error, _WORST)
 
 
 class _Member(HierarchicalResourceAllocator):
@@ -457,8 +454,7 @@ class ByteBudget:
         cost = np.rint(self.allocator.cluster_mesh.triangles_per_cluster * per_triangle).astype(np.int64)
         links = self._hierarchy.added_by, self._hierarchy.removed_by
         by_bytes = Hierarchy.groups(cost, *links, attributes=self._hierarchy.node, cost_unit="bytes")
-        detail = _SHADING + self._detail(per_unit)
-        geometry = _Member(by_bytes, _PictureError(per_unit, detail), Hull())
+        geometry = _Member(by_bytes, _PictureError(per_unit), Hull())
         lengths = [len(versions) for versions, _ in ladders]
         parent = np.arange(sum(lengths)) - 1
         parent[np.cumsum([0, *lengths[:-1]])] = -1
@@ -472,10 +468,6 @@ class ByteBudget:
         every = [one for versions, _ in ladders for one in versions]
         versions = [every[k] for k in pictures.realize(found.members[1])]
         return versions, found.members[0].cost / per_triangle, found.whole.residual_gap
-
-    def _detail(self, per_unit: float) -> float:
-        shown = [(image.area, image.detail(per_unit)) for image in self.images if image.weight == 1]
-        return sum(a * b for a, b in shown) / sum(a for a, _ in shown) if shown else 0.0
 
     def _grown(self, low: _Try, versions: Sequence[Version], limit: int, per_triangle: float) -> _Try:
         """The most triangles that fit beside these images."""

@@ -7,7 +7,8 @@ fifth and a tenth of its bytes are written to OUT: "hra" (triangles and images b
 are) and "gltfpack". The npm build of gltfpack encodes no textures (-tc and -tw end in an error), so that its -ts is
 done here: all images at 1, a half and a quarter of their sides, PNG without alpha as JPEG of quality 85. For each of
 them -si is as large as the bytes allow (-noq, as hra writes floats; -kn -km -ke -sv -sp -se 1), and the best of the
-three pictures counts. --draw draws all files in three.js (see judge_scenes.py), and OUT/record.json says what came out.
+three pictures counts. --draw draws all files in three.js (see judge_scenes.py), each at the size that its level is meant for: a
+file with a share of the bytes at that share of a square of 640 pixels. OUT/record.json says what came out.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import numpy as np
 from beside_gltfpack import header_of, triangles
 from judge_scenes import drawn
 
+from hra.camera import Camera
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.domains.meshes.lods.byte_budget import ShownImage
@@ -38,6 +40,7 @@ _QUALITY = 85
 _RATIOS = (1.0, 0.6, 0.35, 0.2, 0.1, 0.04)
 _FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-sp", "-se", "1"]
 _LARGEST = 4_000_000
+_SIDE = 640
 
 
 def packed(source: Path, target: Path, ratio: float, npm: Path) -> int:
@@ -55,7 +58,8 @@ def scaled(scene: GltfScene, scale: float) -> dict[int, bytes]:
         if content and content.startswith((b"\x89PNG", b"\xff\xd8\xff")) and scale < 1:
             image = ShownImage(content, 1.0, 1.0, 0.5)
             if image.picture is not None:
-                made = image.encoded(image.kind, scale, None if image.kind == "PNG" else _QUALITY).content
+                kind = image.kinds[0]
+                made = image.encoded(kind, scale, None if kind == "PNG" else _QUALITY).content
                 found |= {number: made} if len(made) < len(content) else {}
     return found
 
@@ -87,10 +91,11 @@ def by_gltfpack(source: Path, out: Path, limits: list[int], npm: Path) -> list[d
 
 def by_hra(source: Path, out: Path, limits: list[int], keep: bool) -> list[dict[str, Any]]:
     """The levels by one budget, or those of them that kept images allow."""
+    lens = Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=60, viewport=(_SIDE, _SIDE))
     while limits:
         begin = time.process_time()
         try:
-            lod = meshes.scene_lod(source, [float(limit) for limit in limits], unit="bytes", keep_textures=keep)
+            lod = meshes.scene_lod(source, [float(limit) for limit in limits], unit="bytes", keep_textures=keep, lens=lens)
         except BudgetTooSmall:
             limits = limits[:-1]
             continue
@@ -196,9 +201,9 @@ def _draw(record: dict[str, Any], own: argparse.Namespace) -> None:
         if rows[name] and not any("decibels" in one for one in rows[name]):
             levels = [f"/out/{quote(place)}/{quote(one['file'])}" for one in rows[name]]
             picture = quote(place, safe="") if own.pictures else None
-            jobs.append(
-                {"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture}
-            )
+            job = {"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture}
+            sizes = [round(_SIDE * (one["limit"] / entry["bytes"]) ** 0.5) for one in rows[name]]
+            jobs.append({**job, "sizes": sizes})
     roots = {"out": own.out.resolve(), "node_modules": (own.npm / "node_modules").resolve()}
     for answer in drawn(jobs, roots, own.pictures):
         if "error" in answer:

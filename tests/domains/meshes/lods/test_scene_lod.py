@@ -121,6 +121,44 @@ def test_every_vertex_that_poses_move_is_one_of_the_source_with_all_its_attribut
         assert entry["min"] == positions.min(axis=0).tolist() and entry["max"] == positions.max(axis=0).tolist()
 
 
+@pytest.mark.parametrize(("side", "shown"), [(1.0, True), (0.3, True), (0.0, False)])
+def test_morph_targets_of_few_vertices_stay_short(side: float, shown: bool, tmp_path: Path) -> None:
+    """Sparse accessors are written as such where that is shorter, as others elsewhere, and hold the same rows."""
+    scene = Scene(65)
+    lifted = np.flatnonzero((scene.uv[:, 0] < side) & shown).astype(np.uint16)
+    rows = np.zeros_like(scene.positions)
+    rows[lifted, 1] = 0.1 + scene.uv[lifted, 1]
+    entry: dict[str, Any] = {"componentType": 5126, "count": len(rows), "type": "VEC3"}
+    entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+    if shown:
+        indices = {"bufferView": scene.add_bytes(lifted.tobytes()), "componentType": 5123}
+        values = {"bufferView": scene.add_bytes(rows[lifted].tobytes())}
+        entry["sparse"] = {"count": len(lifted), "indices": indices, "values": values}
+    scene.header["accessors"].append(entry)
+    scene.primitive["targets"] = [{"POSITION": len(scene.header["accessors"]) - 1}]
+    scene.header["meshes"][0]["weights"] = [0.0]
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5])
+    (path,) = lod.export(tmp_path / "levels")
+    level, before = GltfScene.open(path), GltfScene.open(tmp_path / "scene.glb")
+    own, source = level.primitive((0, 0)), before.primitive((0, 0))
+    number = own["targets"][0]["POSITION"]
+    found = level.accessors.array(number)
+    pairs = {
+        (*a, *b)
+        for a, b in zip(
+            before.accessors.array(source["attributes"]["POSITION"]).tolist(), rows.tolist(), strict=True
+        )
+    }
+    kept = level.accessors.array(own["attributes"]["POSITION"]).tolist()
+    assert {(*a, *b) for a, b in zip(kept, found.tolist(), strict=True)} <= pairs
+    written = level.accessors.header["accessors"][number]
+    assert ("bufferView" in written) == (side == 1)
+    if side == 0.3:
+        assert written["sparse"]["count"] == np.count_nonzero(found.any(axis=1))
+    if gltf_validator.available():
+        assert gltf_validator.errors([path]) == [[]]
+
+
 @pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (381_797.0, 20.0, 5_820_377.0)])
 def test_vertices_are_fitted_and_errors_are_those_of_the_file(place: tuple[float, ...], tmp_path: Path) -> None:
     """Wherever the sheet stands; its normals have unit length, and its texture stays where it was on it."""
