@@ -23,6 +23,7 @@ from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
 from hra.domains.meshes.files.gltf_extensions import extensions
 from hra.domains.meshes.files.gltf_files import read_uri
+from hra.domains.meshes.files.gltf_keys import needed_keys
 from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
 from hra.domains.meshes.files.gltf_primitives import triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
@@ -163,6 +164,8 @@ class GltfScene:
         notes: Sequence[Mapping[str, Any]] = (),
         more: Moved = _NOTHING,
         images: Mapping[int, bytes] | None = None,
+        *,
+        short: bool = False,
     ) -> bytes:
         """The scene as a GLB file with other triangles.
 
@@ -173,12 +176,14 @@ class GltfScene:
         notes : extras of the nodes of each level.
         more : further vertices, numbered on from those of whichever primitive uses them.
         images : files in place of some images, by their numbers.
+        short : leave out keys of animations that change nothing, and write arrays that are alike once. Accessors and
+            views get other numbers, unless an extension may refer to them.
 
         Warns
         -----
         RepairWarning : a file that an image or an extension names is missing or not copied.
         """
-        return _Written(self, more).file(levels, notes, images or {})
+        return _Written(self, more, short).file(levels, notes, images or {})
 
 
 def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
@@ -193,14 +198,15 @@ def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
 class _Written:
     """A copy of a scene's header while it changes, and the contents of its views."""
 
-    def __init__(self, scene: GltfScene, more: Moved) -> None:
-        self.scene, self.header, self.more = scene, copy.deepcopy(scene.header), more
+    def __init__(self, scene: GltfScene, more: Moved, short: bool) -> None:
+        self.scene, self.header, self.more, self.short = scene, copy.deepcopy(scene.header), more, short
         views = scene.accessors.views
         self.views: list[dict[str, Any]] = self.header.setdefault("bufferViews", [])
         self.accessors: list[dict[str, Any]] = self.header.setdefault("accessors", [])
         self.contents = [views.content(number) for number in range(len(self.views))]
         self.free_views: list[int] = []
         self.free_accessors: list[int] = []
+        self.held: set[int] = set()
 
     def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]], images: Mapping[int, bytes]) -> bytes:
         """See `GltfScene.glb`."""
@@ -218,6 +224,8 @@ class _Written:
             coarse.append({k: copies[k] for k in sorted({mesh for mesh, _ in level})})
         if coarse:
             self._link(coarse, notes)
+        if self.short:
+            self._shorten_animations()
         self._embed_images(images)
         self._drop_compression()
         return self._packed()
@@ -233,17 +241,17 @@ class _Written:
         for m, mesh in enumerate(header.get("meshes", [])):
             for k, primitive in enumerate(mesh["primitives"]):
                 used |= set() if (m, k) in changed else set(_accessors_of(primitive))
-        for animation in header.get("animations", []):
-            used |= {sampler[end] for sampler in animation["samplers"] for end in ("input", "output")}
+        keys = {sampler[end] for sampler in self._samplers(header) for end in ("input", "output")}
+        used |= set() if self.short else keys
         used |= {skin["inverseBindMatrices"] for skin in header.get("skins", []) if "inverseBindMatrices" in skin}
-        held = set()
         for name, content in extensions(header):
             if name not in (*MESHOPT, DRACO) and not name.startswith(_WITHOUT_DATA):
-                held |= _numbers(content)
+                self.held |= _numbers(content)
         old = {number for place in changed for number in _accessors_of(self.scene.primitive(place))}
-        self.free_accessors = sorted(old - used - held)
+        old |= keys if self.short else set()
+        self.free_accessors = sorted(old - used - self.held)
         kept = set(range(len(self.accessors))) - set(self.free_accessors)
-        views = {number for k in kept for number in _views_of(self.accessors[k])} | held
+        views = {number for k in kept for number in _views_of(self.accessors[k])} | self.held
         views |= {int(image["bufferView"]) for image in self.header.get("images", []) if "bufferView" in image}
         drop = {number for k in self.free_accessors for number in _views_of(self.accessors[k])}
         compressed = [packed(self.scene.primitive(place)) for place in changed]
@@ -251,6 +259,41 @@ class _Written:
         self.free_views = sorted(drop - views)
         for number in self.free_views:
             self.contents[number] = b""
+
+    @staticmethod
+    def _samplers(header: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        for animation in header.get("animations", []):
+            yield from animation["samplers"]
+
+    def _shorten_animations(self) -> None:
+        """Write the keys that are needed, all in one view, and each array of them once."""
+        header, chunk, known = self.scene.accessors.header, bytearray(), {}
+        view = -1
+
+        def written(old: int, rows: np.ndarray, bounds: bool) -> int:
+            nonlocal view
+            source, rows = header["accessors"][old], np.ascontiguousarray(rows)
+            entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
+            entry |= {"count": len(rows)} | _words(self.scene.header["accessors"][old])
+            if bounds:  # which the format asks for of times alone
+                entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+            key = rows.tobytes(), json.dumps(entry)
+            if key not in known:
+                view = self._view(b"", {}) if view < 0 else view
+                place = {"bufferView": view, "byteOffset": len(chunk)}
+                known[key] = self._number(self.accessors, self.free_accessors, place | entry)
+                chunk.extend(key[0] + bytes(-len(key[0]) % 4))
+            return known[key]
+
+        for sampler, source in zip(self._samplers(self.header), self._samplers(header), strict=True):
+            times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
+            kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
+            if len(kept) < len(times):
+                values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])
+            sampler["input"] = written(source["input"], times[kept], bounds=True)
+            sampler["output"] = written(source["output"], values, bounds=False)
+        if view >= 0:
+            self.contents[view] = bytes(chunk)
 
     def _replace(
         self, triangles: Mapping[Place, np.ndarray | None], meshes: list[dict[str, Any]], known: dict[Any, Any]
@@ -451,6 +494,8 @@ class _Written:
             while free and free[-1] == len(entries) - 1:
                 entries.pop()
                 free.pop()
+        if self.short and not self.held:
+            self._renumber()
         for number in self.free_accessors:
             self.accessors[number] = {"componentType": 5126, "count": 1, "type": "SCALAR"}
         for number in self.free_views:
@@ -468,14 +513,53 @@ class _Written:
             self.header["buffers"] = [{"byteLength": at}]
         return container(self.header, b"".join(parts))
 
+    def _renumber(self) -> None:
+        """Close the gaps among accessors and views; nothing but what is changed here refers to them."""
+        views = _without(self.views, self.free_views)
+        self.contents = [self.contents[number] for number in views]
+        accessors = _without(self.accessors, self.free_accessors)
+        for entry in self.accessors:
+            for place in _places(entry):
+                place["bufferView"] = views[place["bufferView"]]
+        for image in self.header.get("images", []):
+            if "bufferView" in image:
+                image["bufferView"] = views[image["bufferView"]]
+        lists = [
+            one
+            for mesh in self.header.get("meshes", [])
+            for primitive in mesh["primitives"]
+            for one in (primitive["attributes"], *primitive.get("targets", []))
+        ]
+        for one in lists:
+            one.update({name: accessors[number] for name, number in one.items()})
+        rest = [(primitive, "indices") for mesh in self.header.get("meshes", []) for primitive in mesh["primitives"]]
+        rest += [(skin, "inverseBindMatrices") for skin in self.header.get("skins", [])]
+        rest += [(sampler, end) for sampler in self._samplers(self.header) for end in ("input", "output")]
+        for entry, name in rest:
+            if name in entry:
+                entry[name] = accessors[entry[name]]
+
+
+def _without(entries: list[dict[str, Any]], free: list[int]) -> dict[int, int]:
+    """Take the free ones out of a list; the numbers of the others now, by those before."""
+    kept = [number for number in range(len(entries)) if number not in set(free)]
+    entries[:] = [entries[number] for number in kept]
+    free.clear()
+    return {number: k for k, number in enumerate(kept)}
+
+
+def _places(accessor: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of an accessor that refer to a view."""
+    places = [accessor, *(accessor.get("sparse", {}).get(part, {}) for part in ("indices", "values"))]
+    return [place for place in places if "bufferView" in place]
+
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry[name] for name in ("name", "extras") if name in entry}
 
 
-def _views_of(accessor: Mapping[str, Any]) -> set[int]:
-    places = [accessor, *(accessor.get("sparse", {}).get(part, {}) for part in ("indices", "values"))]
-    return {int(place["bufferView"]) for place in places if "bufferView" in place}
+def _views_of(accessor: dict[str, Any]) -> set[int]:
+    return {int(place["bufferView"]) for place in _places(accessor)}
 
 
 def _numbers(value: Any) -> set[int]:

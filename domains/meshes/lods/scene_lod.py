@@ -103,7 +103,7 @@ class SceneLOD:
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         images = self.images or ({},) * len(paths)
         for level, own, path in zip(self.levels, images, paths, strict=True):
-            write_atomically(path, self.scene.glb([level], more=self.moved, images=own))
+            write_atomically(path, self.scene.glb([level], more=self.moved, images=own, short=bool(self.shares)))
         return paths
 
     def export_one(self, path: str | Path) -> None:
@@ -223,10 +223,10 @@ def _within_bytes(
         return {k: changed[content] for k, content in enumerate(contents) if content is not None and content in changed}
 
     def encode(allocation: Allocation, changed: Mapping[bytes, bytes]) -> bytes:
-        level = stand_in.by_place(clusters.triangles(allocation.cut), of_source)
+        level = stand_in.by_place(clusters.triangles(allocation.cut), of_source, every=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            return scene.glb([level], more=enlarged, images=by_number(changed))
+            return scene.glb([level], more=enlarged, images=by_number(changed), short=True)
 
     budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
     radius = sphere_around([stand_in.mesh])[1]
@@ -244,17 +244,17 @@ def _within_bytes(
         triangles = clusters.triangles(one.allocation.cut)
         moved = vertices.refitted(triangles)
         # Numbers in the header may grow by a few digits.
-        level = stand_in.by_place(moved, vertices.of_source)
+        level = stand_in.by_place(moved, vertices.of_source, every=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            size = len(scene.glb([level], more=vertices.moved(), images=changed))
+            size = len(scene.glb([level], more=vertices.moved(), images=changed, short=True))
         held = size <= limit
         levels_of.append(moved if held else triangles)
         more = size - len(one.content) if held else 0
         shares.append(replace(one.shares, other=one.shares.other + more))
     cuts = [one.allocation.cut for one in fitted]
     chain = _chain(vertices, levels_of, cuts, clusters)
-    chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in levels_of)
+    chosen = tuple(stand_in.by_place(level, vertices.of_source, every=True) for level in levels_of)
     counts = tuple(stand_in.count(level) for level in chosen)
     return SceneLOD(scene, chosen, counts, chain, vertices.moved(), own, tuple(shares))
 
@@ -329,12 +329,13 @@ class _StandIn:
     whole: list[np.ndarray]
     left: int
 
-    def by_place(self, triangles: np.ndarray, of_source: np.ndarray) -> dict[Place, np.ndarray]:
+    def by_place(self, triangles: np.ndarray, of_source: np.ndarray, *, every: bool = False) -> dict[Place, np.ndarray]:
         """``triangles`` [F, 3] of vertices here as those of each primitive that has fewer than in the source.
 
         Parameters
         ----------
         of_source : int64, the vertex here that each is like; the first are these themselves.
+        every : those of all primitives, so that nothing is written that no triangle uses.
         """
         rows = self.row[of_source[triangles]]
         number = np.searchsorted(self.begin, rows[:, 0], side="right") - 1
@@ -349,7 +350,7 @@ class _StandIn:
             own = own[:, ::-1] if np.linalg.det(self.matrix[k][:3, :3]) < 0 else own
             # A primitive without triangles is none, and surfaces that coincide are drawn in the source's order.
             own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.source[k][:1]
-            if len(own) < len(self.source[k]):
+            if every or len(own) < len(self.source[k]):
                 found[place] = own
         return found
 

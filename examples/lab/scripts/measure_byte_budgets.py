@@ -7,8 +7,8 @@ fifth and a tenth of its bytes are written to OUT: "hra" (triangles and images b
 are) and "gltfpack". The npm build of gltfpack encodes no textures (-tc and -tw end in an error), so that its -ts is
 done here: all images at 1, a half and a quarter of their sides, PNG without alpha as JPEG of quality 85. For each of
 them -si is as large as the bytes allow (-noq, as hra writes floats; -kn -km -ke -sv -sp -se 1), and the best of the
-three pictures counts. --draw draws all files in three.js (see judge_scenes.py), each at the size that its level is meant for: a
-file with a share of the bytes at that share of a square of 640 pixels. OUT/record.json says what came out.
+three pictures counts. --draw draws all files in three.js (see judge_scenes.py), each at the size that its level is
+meant for: a file with a share of the bytes at that share of a square of 640 pixels. OUT/record.json says what came out.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def by_hra(source: Path, out: Path, limits: list[int], keep: bool) -> list[dict[
     while limits:
         begin = time.process_time()
         try:
-            lod = meshes.scene_lod(source, [float(limit) for limit in limits], unit="bytes", keep_textures=keep, lens=lens)
+            lod = meshes.scene_lod(
+                source, [float(limit) for limit in limits], unit="bytes", keep_textures=keep, lens=lens
+            )
         except BudgetTooSmall:
             limits = limits[:-1]
             continue

@@ -145,9 +145,7 @@ def test_morph_targets_of_few_vertices_stay_short(side: float, shown: bool, tmp_
     found = level.accessors.array(number)
     pairs = {
         (*a, *b)
-        for a, b in zip(
-            before.accessors.array(source["attributes"]["POSITION"]).tolist(), rows.tolist(), strict=True
-        )
+        for a, b in zip(before.accessors.array(source["attributes"]["POSITION"]).tolist(), rows.tolist(), strict=True)
     }
     kept = level.accessors.array(own["attributes"]["POSITION"]).tolist()
     assert {(*a, *b) for a, b in zip(kept, found.tolist(), strict=True)} <= pairs

@@ -1,0 +1,119 @@
+"""Keys of animations that change nothing are left out, and nothing else is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hra.domains.meshes.files.gltf_keys import needed_keys
+from hra.domains.meshes.files.gltf_scene import GltfScene
+from tests.helpers.scenes import Read, Scene
+
+
+def at(times: np.ndarray, values: np.ndarray, moment: float, interpolation: str) -> np.ndarray:
+    """An animation at a moment, as section 3.11 of the format says."""
+    after = int(np.searchsorted(times, moment, side="right"))
+    if after in (0, len(times)):
+        return values[min(after, len(times) - 1)]
+    before = after - 1
+    if interpolation == "STEP":
+        return values[before]
+    share = (moment - times[before]) / (times[after] - times[before])
+    return values[before] + share * (values[after] - values[before])
+
+
+@given(
+    st.lists(st.integers(0, 2), min_size=1, max_size=12),
+    st.sampled_from(["LINEAR", "STEP", "CUBICSPLINE"]),
+    st.lists(st.floats(-1, 13), min_size=1, max_size=20),
+)
+def test_an_animation_is_the_same_at_every_moment(track: list[int], interpolation: str, moments: list[float]) -> None:
+    times, values = np.arange(len(track), dtype=float), np.array(track, np.float64)
+    kept = needed_keys(values[:, None], len(track), interpolation)
+    assert {0, len(track) - 1} <= set(kept.tolist()) and (np.diff(kept) > 0).all()
+    for moment in moments:
+        assert at(times, values, moment, interpolation) == at(times[kept], values[kept], moment, interpolation)
+    if interpolation == "CUBICSPLINE":
+        assert len(kept) == len(track)
+    else:  # no key of those that are left could go
+        for gone in kept[1:-1].tolist():
+            rest = kept[kept != gone]
+            tried = [*times.tolist(), *(times[:-1] + 0.5).tolist()]
+            pairs = [
+                (at(times, values, t, interpolation), at(times[rest], values[rest], t, interpolation)) for t in tried
+            ]
+            collinear = interpolation == "LINEAR" and 2 * values[gone] == values[gone - 1] + values[gone + 1]
+            assert any(a != b for a, b in pairs) or collinear
+
+
+def moving(*, extension: bool = False) -> Scene:
+    """A bent sheet, of which other tracks rest or move as another does."""
+    scene = Scene(9)
+    scene.skin()
+    node = len(scene.header["nodes"])
+    scene.header["nodes"].append({"name": "lamp"})
+    scene.header["scenes"][0]["nodes"].append(node)
+    animation = scene.header["animations"][0]
+    tracks = {"translation": np.ones((20, 3)), "scale": np.full((20, 3), 2.0), "rotation": np.eye(4)[[3] * 19 + [0]]}
+    for path, rows in tracks.items():
+        for _ in range(2):
+            times = scene.add(np.linspace(0, 3, 20, dtype=np.float32)[:, None], bounds=True)
+            sampler = {"input": times, "output": scene.add(rows.astype(np.float32))}
+            animation["channels"].append(
+                {"sampler": len(animation["samplers"]), "target": {"node": node, "path": path}}
+            )
+            animation["samplers"].append(sampler)
+            node = 0 if node else len(scene.header["nodes"]) - 1
+    if extension:
+        scene.header["extensions"] = {"X_other": {"accessor": 3}}
+        scene.header["extensionsUsed"] = ["X_other"]
+    return scene
+
+
+def tracks(read: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    samplers = read.header["animations"][0]["samplers"]
+    return [(read.array(one["input"])[:, 0], read.array(one["output"])) for one in samplers]
+
+
+@pytest.mark.parametrize("extension", [False, True])
+def test_a_short_file_moves_as_the_source_does(extension: bool, tmp_path: Path) -> None:
+    source = moving(extension=extension).write(tmp_path / "a.glb")
+    scene = GltfScene.open(source)
+    short = tmp_path / "short.glb"
+    short.write_bytes(scene.glb([], short=True))
+    assert short.stat().st_size < 0.7 * len(scene.glb([]))
+    before, after = Read(source), GltfScene.open(short)
+    header = after.accessors.header
+    for (old_times, old), one in zip(tracks(before), header["animations"][0]["samplers"], strict=True):
+        times, rows = (after.accessors.array(one[end]) for end in ("input", "output"))
+        assert times[-1, 0] == old_times[-1]
+        for moment in np.linspace(-0.5, 3.5, 81):
+            assert (at(old_times, old, moment, "LINEAR") == at(times[:, 0], rows, moment, "LINEAR")).all()
+    assert [len(after.accessors.array(one["input"])) for one in header["animations"][0]["samplers"]] == [
+        2,
+        *[2] * 4,
+        3,
+        3,
+    ]
+    inputs = {one["input"] for one in header["animations"][0]["samplers"]}
+    assert len(inputs) == 3
+    for name in ("nodes", "scenes"):
+        assert header[name] == before.header[name]
+    primitive, old = header["meshes"][0]["primitives"][0], before.header["meshes"][0]["primitives"][0]
+    for name, number in old["attributes"].items():
+        assert (after.accessors.array(primitive["attributes"][name]) == before.array(number)).all()
+    assert (after.accessors.array(primitive["indices"]) == before.array(old["indices"])).all()
+    inverse = header["skins"][0]["inverseBindMatrices"]
+    assert (after.accessors.array(inverse) == before.array(before.header["skins"][0]["inverseBindMatrices"])).all()
+    if extension:  # which may refer to an accessor by its number
+        assert (after.accessors.array(3) == before.array(3)).all()
+        assert primitive["attributes"] == old["attributes"]
+    else:
+        referred = {*primitive["attributes"].values(), primitive["indices"], inverse}
+        referred |= {one[end] for one in header["animations"][0]["samplers"] for end in ("input", "output")}
+        assert referred == set(range(len(header["accessors"])))
