@@ -42,8 +42,8 @@ from hra.traversals.hull import Hull
 # A file of this share of the limit is full enough, so many cuts are tried at most,
 # and numbers of triangles so close to each other are the same.
 _FULL, _TRIES, _CLOSE = 0.996, 10, 32
-# Sides of versions fall by this factor down to so many texels; JPEG and WebP have these qualities.
-_STEP, _LEAST_SIDE, _QUALITIES = math.sqrt(0.5), 16, (95, 88, 78, 62, 45, 30)
+# Sides of versions are halved down to so many texels; JPEG and WebP have these qualities.
+_LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
 _MAX_PIXELS = 2**28
 # Pictures for errors of images have at most so many texels a side.
 _MOST_SIDE = 1024
@@ -104,7 +104,10 @@ class ShownImage:
 
     @cached_property
     def _scaled(self) -> Callable[[float], Any]:
-        """The picture at a share of its sides, made from the next larger octave."""
+        """The picture at a share of its sides, made from the next larger octave.
+
+        Octaves are means of two by two texels, as the mipmaps are that a renderer makes of the source.
+        """
 
         @cache
         def scaled(scale: float) -> Any:
@@ -112,8 +115,10 @@ class ShownImage:
 
             if scale == 1:
                 return self.picture
-            size = tuple(max(1, round(scale * side)) for side in self.picture.size)
             larger = self.picture if scale > 0.5 else scaled(2 * scale)
+            if math.log2(scale).is_integer():
+                return larger.reduce(2)
+            size = tuple(max(1, round(scale * side)) for side in self.picture.size)
             return larger.resize(size, Image.Resampling.BICUBIC)
 
         return scaled
@@ -144,42 +149,42 @@ class ShownImage:
         """Versions smaller than the source, in no order."""
         if self.picture is None:
             return []
-        found, scale, half_steps = [], 1.0, 0
+        found, scale = [], 1.0
         while True:
             for kind in self.kinds:
                 found += [self.encoded(kind, scale, one) for one in ((None,) if kind == "PNG" else _QUALITIES)]
             if scale * max(self.picture.size) <= _LEAST_SIDE:
                 return [one for one in found if len(one.content) < len(self.content)]
-            half_steps += 1
-            # Octaves are exact powers, so that each is made of the one before.
-            scale = 0.5 ** (half_steps // 2) * (_STEP if half_steps % 2 else 1.0)
+            scale /= 2
 
     def seen(self, per_unit: float) -> float:
-        """The share of the texels of a side that a picture shows, in powers of sqrt(2), at most 1."""
+        """The share of the texels of a side that a picture shows, as the next larger power of two, at most 1."""
         density = math.sqrt(self.area / self.texels) * per_unit
-        return 2.0 ** (min(round(2 * math.log2(density)), 0) / 2)
+        return 2.0 ** min(math.ceil(math.log2(density) - 1e-9), 0)
 
     @cached_property
-    def _at(self) -> Callable[[bytes, float], np.ndarray]:
-        """A file as a picture of this share of the source's sides, float32 [H, W, C] in 0 .. 1."""
+    def _at(self) -> Callable[[Version, float], np.ndarray]:
+        """A version as a renderer shows it at this share of the source's sides, float32 [H, W, C] in 0 .. 1."""
 
-        def shown(content: bytes, share: float) -> np.ndarray:
+        def shown(version: Version, share: float) -> np.ndarray:
             from PIL import Image
 
-            share = min(share, _MOST_SIDE / max(self.picture.size))
-            width, height = (max(1, round(share * side)) for side in self.picture.size)
-            if content is self.content:
+            share = min(share, 2.0 ** math.floor(math.log2(_MOST_SIDE / max(self.picture.size))), 1.0)
+            if version.content is self.content:
                 image = self.picture
             else:
-                with Image.open(io.BytesIO(content)) as opened:
+                with Image.open(io.BytesIO(version.content)) as opened:
                     image = opened.convert(self.picture.mode)
-            return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR), np.float32) / 255
+            # The first of its own mipmaps that is no finer, because between two a renderer takes some of both.
+            image = image.reduce(2 ** max(math.ceil(math.log2(version.scale / share) - 1e-9), 0))
+            size = tuple(math.ceil(side * share) for side in self.picture.size)
+            return np.asarray(image.resize(size, Image.Resampling.BILINEAR), np.float32) / 255
 
         return shown
 
     @cached_property
     def _reference(self) -> Callable[[float], np.ndarray]:
-        return cache(lambda share: self._at(self.content, share))
+        return cache(lambda share: self._at(self.source, share))
 
     @cached_property
     def difference(self) -> Callable[[Version, float], float]:
@@ -189,7 +194,7 @@ class ShownImage:
         def measured(version: Version, share: float) -> float:
             if version.content is self.content:
                 return 0.0
-            return float(np.square(self._at(version.content, share) - self._reference(share)).mean())
+            return float(np.square(self._at(version, share) - self._reference(share)).mean())
 
         return measured
 

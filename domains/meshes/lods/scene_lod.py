@@ -313,7 +313,8 @@ class _StandIn:
     Attributes
     ----------
     mesh : its vertices are distinct; origin : float64 [3], what was subtracted from their positions.
-    row : int64 [V], the row of each vertex among those of all primitives; rows : how many these have.
+    row : int64 [V], the row of each vertex among those of all primitives.
+    vertex : int64 [rows], the vertex of each row; alike ones share it.
     place, begin, matrix : of each primitive its place, its first row, and the matrix [4, 4] that puts it here.
     source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
     """
@@ -321,7 +322,7 @@ class _StandIn:
     mesh: TriangleMesh
     origin: np.ndarray
     row: np.ndarray
-    rows: int
+    vertex: np.ndarray
     place: list[Place]
     begin: np.ndarray
     matrix: list[np.ndarray]
@@ -335,11 +336,12 @@ class _StandIn:
         Parameters
         ----------
         of_source : int64, the vertex here that each is like; the first are these themselves.
-        every : those of all primitives, so that nothing is written that no triangle uses.
+        every : those of all primitives, so that nothing is written that no triangle uses, and vertices that are alike
+            are written once.
         """
         rows = self.row[of_source[triangles]]
         number = np.searchsorted(self.begin, rows[:, 0], side="right") - 1
-        ends = np.append(self.begin, self.rows)
+        ends = np.append(self.begin, len(self.vertex))
         # What was enlarged is numbered on from the primitive's own vertices.
         rows = rows - self.begin[number][:, None]
         more = triangles.astype(np.int64) - len(self.row)
@@ -350,6 +352,8 @@ class _StandIn:
             own = own[:, ::-1] if np.linalg.det(self.matrix[k][:3, :3]) < 0 else own
             # A primitive without triangles is none, and surfaces that coincide are drawn in the source's order.
             own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.source[k][:1]
+            if every and len(own) == len(self.whole[k]):
+                own = self.row[self.vertex[self.begin[k] + own]] - self.begin[k]
             if every or len(own) < len(self.source[k]):
                 found[place] = own
         return found
@@ -551,7 +555,7 @@ def _stand_in(scene: GltfScene) -> _StandIn:
     proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
     ends = np.cumsum([len(one) for one in source])[:-1]
     whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
-    return _StandIn(mesh, origin, first, len(joined.positions), place, begin, matrix, source, whole, left)
+    return _StandIn(mesh, origin, first, number, place, begin, matrix, source, whole, left)
 
 
 def _placements(scene: GltfScene) -> dict[int, np.ndarray]:
