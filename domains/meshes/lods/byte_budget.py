@@ -45,6 +45,8 @@ _FULL, _TRIES, _CLOSE = 0.996, 10, 32
 # Sides of versions are halved down to so many texels; JPEG and WebP have these qualities.
 _LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
 _MAX_PIXELS = 2**28
+# A step of a colour of 8 bits, squared: bytes that are left buy texels for who comes closer, at so much more at most.
+_UNSEEN = 255.0**-2
 # Pictures for errors of images have at most so many texels a side.
 _MOST_SIDE = 1024
 # Squared differences that a displacement of a pixel makes, beside those of images, and the most that one can make.
@@ -104,10 +106,7 @@ class ShownImage:
 
     @cached_property
     def _scaled(self) -> Callable[[float], Any]:
-        """The picture at a share of its sides, made from the next larger octave.
-
-        Octaves are means of two by two texels, as the mipmaps are that a renderer makes of the source.
-        """
+        """The picture at a share of its sides; octaves are means of two by two texels, as a renderer's mipmaps are."""
 
         @cache
         def scaled(scale: float) -> Any:
@@ -115,11 +114,10 @@ class ShownImage:
 
             if scale == 1:
                 return self.picture
-            larger = self.picture if scale > 0.5 else scaled(2 * scale)
             if math.log2(scale).is_integer():
-                return larger.reduce(2)
+                return scaled(2 * scale).reduce(2)
             size = tuple(max(1, round(scale * side)) for side in self.picture.size)
-            return larger.resize(size, Image.Resampling.BICUBIC)
+            return scaled(2.0 ** math.ceil(math.log2(scale))).resize(size, Image.Resampling.BICUBIC)
 
         return scaled
 
@@ -212,34 +210,39 @@ class ShownImage:
         return [row[2] for row in kept], [row[1] for row in kept]
 
     def filled(self, version: Version, most: int, per_unit: float) -> Version:
-        """The largest version of at most ``most`` bytes that is not worse than this one."""
+        """The largest version of at most ``most`` bytes that does not look worse than this one."""
         if len(self.content) <= most or version.content is self.content:
             return self.source if len(self.content) <= most else version
         share, best = self.seen(per_unit), version
+        worst = max(self.difference(version, share), _UNSEEN)
         for found in self._between(version, most):
-            closer = self.difference(found, share) <= self.difference(version, share)
-            if len(best.content) < len(found.content) <= most and closer:
+            if len(best.content) < len(found.content) <= most and self.difference(found, share) <= worst:
                 best = found
             if len(best.content) > _FULL * most:
                 break
         return best
 
     def _between(self, version: Version, most: int) -> Iterator[Version]:
-        """Versions on three ways from this one to the source, each halved towards ``most`` bytes."""
-        if version.quality is not None:
-            low, high = version.quality, 101
-            while high - low > 1:
-                middle = (low + high) // 2
-                found = self.encoded(version.kind, version.scale, middle)
-                low, high = (middle, high) if len(found.content) <= most else (low, middle)
-                yield found
-        for kind, quality in {(version.kind, version.quality), ("WEBP" if version.kind == "WEBP" else "PNG", None)}:
-            least, largest = (version.scale if quality == version.quality else 0.0), 1.0
-            for _ in range(9):
-                scale = (least + largest) / 2
-                found = self.encoded(kind, scale, quality)
-                least, largest = (scale, largest) if len(found.content) <= most else (least, scale)
-                yield found
+        """Versions of this size and of each larger one, of the quality that just fits ``most`` bytes; then others."""
+        scale = version.scale
+        while scale <= 1:
+            for kind in self.kinds:
+                if kind == "PNG":
+                    yield self.encoded(kind, scale, None)
+                    continue
+                low, high = _QUALITIES[-1], 101
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    found = self.encoded(kind, scale, middle)
+                    low, high = (middle, high) if len(found.content) <= most else (low, middle)
+                    yield found
+            scale *= 2
+        least, largest = version.scale, 1.0
+        for _ in range(9):
+            scale = (least + largest) / 2
+            found = self.encoded("WEBP" if self.kinds == ["WEBP"] else "PNG", scale, None)
+            least, largest = (scale, largest) if len(found.content) <= most else (least, scale)
+            yield found
 
 
 def weight_of(name: str) -> float:

@@ -35,7 +35,7 @@ from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.errors import HraError
 
 _SHARES = (0.5, 0.25, 0.1)
-_FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-se", "1"]
+FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-se", "1"]
 _ATTEMPTS = ([], ["-sp"], ["-sp", "-sa"])
 _CLOSE = 1.05
 _SAMPLES = 20_000
@@ -76,7 +76,7 @@ def packed(source: Path, target: Path, share: float, whole: int, npm: Path) -> d
     """What gltfpack makes of a file."""
     begin, best = resource.getrusage(resource.RUSAGE_CHILDREN), np.inf
     for more in _ATTEMPTS:
-        tried, place = [*_FLAGS, *more, "-si", str(share)], target.with_suffix(".try.glb")
+        tried, place = [*FLAGS, *more, "-si", str(share)], target.with_suffix(".try.glb")
         command = ["node", str(npm / "node_modules/gltfpack/cli.js"), "-i", str(source), "-o", str(place), *tried]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
         found = triangles(header_of(place))[1]
