@@ -47,6 +47,8 @@ _LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
 _MAX_PIXELS = 2**28
 # A step of a colour of 8 bits, squared: bytes that are left buy texels for who comes closer, at so much more at most.
 _UNSEEN = 255.0**-2
+# How many octaves finer and coarser than the mean surfaces show an image, and mipmaps are mixed.
+_SPREAD = 1.5
 # Pictures for errors of images have at most so many texels a side.
 _MOST_SIDE = 1024
 # Squared differences that a displacement of a pixel makes, beside those of images, and the most that one can make.
@@ -156,43 +158,52 @@ class ShownImage:
             scale /= 2
 
     def seen(self, per_unit: float) -> float:
-        """The share of the texels of a side that a picture shows, as the next larger power of two, at most 1."""
-        density = math.sqrt(self.area / self.texels) * per_unit
-        return 2.0 ** min(math.ceil(math.log2(density) - 1e-9), 0)
+        """The base-2 logarithm of the share of a side's texels that a picture shows, at most 0."""
+        return min(math.log2(math.sqrt(self.area / self.texels) * per_unit), 0.0)
 
-    @cached_property
-    def _at(self) -> Callable[[Version, float], np.ndarray]:
-        """A version as a renderer shows it at this share of the source's sides, float32 [H, W, C] in 0 .. 1."""
+    def _at(self, version: Version, shares: Sequence[float]) -> list[np.ndarray]:
+        """A version as a renderer shows it at these shares of the source's sides, float32 [H, W, C] in 0 .. 1."""
+        from PIL import Image
 
-        def shown(version: Version, share: float) -> np.ndarray:
-            from PIL import Image
-
-            share = min(share, 2.0 ** math.floor(math.log2(_MOST_SIDE / max(self.picture.size))), 1.0)
-            if version.content is self.content:
-                image = self.picture
-            else:
-                with Image.open(io.BytesIO(version.content)) as opened:
-                    image = opened.convert(self.picture.mode)
+        if version.content is self.content:
+            image = self.picture
+        else:
+            with Image.open(io.BytesIO(version.content)) as opened:
+                image = opened.convert(self.picture.mode)
+        found = []
+        for share in shares:
             # The first of its own mipmaps that is no finer, because between two a renderer takes some of both.
-            image = image.reduce(2 ** max(math.ceil(math.log2(version.scale / share) - 1e-9), 0))
+            own = image.reduce(2 ** max(math.ceil(math.log2(version.scale / share) - 1e-9), 0))
             size = tuple(math.ceil(side * share) for side in self.picture.size)
-            return np.asarray(image.resize(size, Image.Resampling.BILINEAR), np.float32) / 255
+            found.append(np.asarray(own.resize(size, Image.Resampling.BILINEAR), np.float32) / 255)
+        return found
 
-        return shown
+    def _octaves(self, seen: float) -> dict[float, float]:
+        """Shares of the sides that are powers of two, and how much of the surface shows the image about so fine."""
+        largest = min(math.floor(math.log2(_MOST_SIDE / max(self.picture.size))), 0)
+        found: dict[float, float] = {}
+        for octave in range(math.floor(seen - _SPREAD), 1):
+            weight = _SPREAD - abs(seen - octave)
+            if weight > 0:
+                share = 2.0 ** min(octave, largest)
+                found[share] = found.get(share, 0.0) + weight
+        return {share: weight / sum(found.values()) for share, weight in found.items()}
 
     @cached_property
     def _reference(self) -> Callable[[float], np.ndarray]:
-        return cache(lambda share: self._at(self.source, share))
+        return cache(lambda share: self._at(self.source, [share])[0])
 
     @cached_property
     def difference(self) -> Callable[[Version, float], float]:
-        """The mean squared difference of a version at a share of the sides that is seen."""
+        """The mean squared difference of a version where the source is ``seen`` so fine."""
 
         @cache
-        def measured(version: Version, share: float) -> float:
+        def measured(version: Version, seen: float) -> float:
             if version.content is self.content:
                 return 0.0
-            return float(np.square(self._at(version, share) - self._reference(share)).mean())
+            octaves = self._octaves(seen)
+            shown = zip(self._at(version, list(octaves)), octaves.items(), strict=True)
+            return sum(weight * float(np.square(own - self._reference(share)).mean()) for own, (share, weight) in shown)
 
         return measured
 
@@ -200,8 +211,8 @@ class ShownImage:
         """Versions of rising size with errors that fall to 0, what each changes in the picture: the source last, unless
         a smaller file looks the same there.
         """
-        share, pixels = self.seen(per_unit), self.area * per_unit**2 / 4 * self.weight
-        rows = [(len(one.content), self.difference(one, share) * pixels, one) for one in self.versions]
+        seen, pixels = self.seen(per_unit), self.area * per_unit**2 / 4 * self.weight
+        rows = [(len(one.content), self.difference(one, seen) * pixels, one) for one in self.versions]
         rows = sorted([*rows, (len(self.content), 0.0, self.source)], key=lambda row: row[:2])
         kept = rows[:1]
         for row in rows[1:]:
@@ -213,10 +224,10 @@ class ShownImage:
         """The largest version of at most ``most`` bytes that does not look worse than this one."""
         if len(self.content) <= most or version.content is self.content:
             return self.source if len(self.content) <= most else version
-        share, best = self.seen(per_unit), version
-        worst = max(self.difference(version, share), _UNSEEN)
+        seen, best = self.seen(per_unit), version
+        worst = max(self.difference(version, seen), _UNSEEN)
         for found in self._between(version, most):
-            if len(best.content) < len(found.content) <= most and self.difference(found, share) <= worst:
+            if len(best.content) < len(found.content) <= most and self.difference(found, seen) <= worst:
                 best = found
             if len(best.content) > _FULL * most:
                 break
