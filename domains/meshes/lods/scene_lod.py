@@ -394,6 +394,7 @@ class _Vertices:
         # Where nothing is cut away.
         self.source = TriangleMesh(clusters.positions, stand_in.mesh.triangles, clusters.attributes)
         self._attributes = [] if clusters.attributes is None else [clusters.attributes]
+        self._own = _numbers_of(clusters.attributes)
         self._refitting = Refitting(self.source)
         grown = np.arange(len(of_source)) >= len(stand_in.row)
         self._fixed = grown | self._moved_by_poses() | self._between_features()
@@ -448,12 +449,12 @@ class _Vertices:
         for name, source in self._numbers.items():
             valid = _valid(name, values[name], source[fit.vertices], fit.triangles)
             self._values[name] = np.concatenate([self._values[name], valid[own]])
-        self._attributes += [_fitted_attributes(one, fit, values) for one in self._attributes[:1]]
+        self._attributes += [_fitted_attributes(one, fit, values, self._own) for one in self._attributes[:1]]
         return np.where(own, count + np.cumsum(own) - 1, fit.vertices)[fit.triangles]
 
     def _fitted(self, fit: Refit) -> dict[str, np.ndarray]:
         """All numbers of the file and of the mesh here, by their names, float64 [n, k]: in one pass over the points."""
-        given = self._numbers | _numbers_of(self._attributes[0] if self._attributes else None)
+        given = self._numbers | self._own
         if not given:
             return {}
         ends = np.cumsum([one.shape[1] for one in given.values()])
@@ -486,10 +487,11 @@ def _numbers_of(source: VertexAttributes | None) -> dict[str, np.ndarray]:
     return {name: getattr(source, name).astype(np.float64) / (255 if name == "colors" else 1) for name in names}
 
 
-def _fitted_attributes(source: VertexAttributes, fit: Refit, values: Mapping[str, np.ndarray]) -> VertexAttributes:
-    """The attributes of the vertices of a level that moved, of fitted ``values``."""
-    own, given = source.take(fit.vertices[fit.moved]), _numbers_of(source)
-    fitted = {}
+def _fitted_attributes(
+    source: VertexAttributes, fit: Refit, values: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]
+) -> VertexAttributes:
+    """The attributes of the vertices of a level that moved, of fitted ``values``; ``given`` are those before."""
+    own, fitted = source.take(fit.vertices[fit.moved]), {}
     for name, old in given.items():
         valid = _valid(_CALLED[name], values[name], old[fit.vertices], fit.triangles)[fit.moved]
         fitted[name] = np.rint(255 * valid).astype(np.uint8) if name == "colors" else valid.astype(np.float32)
