@@ -33,6 +33,7 @@ from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, HraError
 from hra.files.images.opening import decoded_upright
+from hra.kernels import build_pyramid
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.pooling.pool import pool
@@ -45,8 +46,8 @@ _FULL, _TRIES, _CLOSE = 0.996, 10, 32
 # Sides of versions are halved down to so many texels; JPEG and WebP have these qualities.
 _LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
 _MAX_PIXELS = 2**28
-# A step of a colour of 8 bits, squared: bytes that are left buy texels for who comes closer, at so much more at most.
-_UNSEEN = 255.0**-2
+# A step of a colour of 8 bits, squared, and the share of the limit below which so much may be lost for more texels.
+_UNSEEN, _FULL_ENOUGH = 255.0**-2, 0.96
 # How many octaves finer and coarser than the mean surfaces show an image, and mipmaps are mixed.
 _SPREAD = 1.5
 # Pictures for errors of images have at most so many texels a side.
@@ -56,6 +57,8 @@ _DISPLACED, _WORST = 2.5e-3, 0.1
 # How much a texture's differences show, by words in its name in glTF.
 _WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
 _OTHER_WEIGHT = 0.25
+# Words in the names of textures whose values are sRGB.
+_COLORS = ("color", "diffuse", "emissive", "specularglossiness")
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,14 @@ class ShownImage:
     content : PNG, JPEG or WebP.
     area : of the surfaces that show it, square units; texels : how many texels of it they show.
     weight : how much its differences show in pictures.
+    colors : whether its values are sRGB, which renderers average as light.
     """
 
     content: bytes = field(repr=False)
     area: float
     texels: float
     weight: float
+    colors: bool = False
 
     @cached_property
     def picture(self) -> Any:
@@ -106,18 +111,23 @@ class ShownImage:
         # Flat pictures of few colours are smaller as PNG, and better.
         return ["JPEG", "PNG"] if self.content.startswith(b"\x89PNG") else ["JPEG"]
 
+    def _mipmaps(self, image: Any, levels: int) -> Sequence[np.ndarray]:
+        """The finest ``levels`` mipmaps of an image, or all that there are, uint8 [H, W, C] each."""
+        pixels = np.asarray(image)
+        pixels = pixels[..., None] if pixels.ndim == 2 else pixels
+        return build_pyramid(pixels, "srgb_mean" if self.colors else "mean", levels).levels
+
     @cached_property
     def _scaled(self) -> Callable[[float], Any]:
-        """The picture at a share of its sides; octaves are means of two by two texels, as a renderer's mipmaps are."""
+        """The picture at a share of its sides; octaves are the mipmaps that a renderer makes of it."""
 
         @cache
         def scaled(scale: float) -> Any:
             from PIL import Image
 
-            if scale == 1:
-                return self.picture
             if math.log2(scale).is_integer():
-                return scaled(2 * scale).reduce(2)
+                level = self._mipmaps(self.picture, 1 - round(math.log2(scale)))[-1]
+                return Image.fromarray(level[..., 0] if level.shape[-1] == 1 else level)
             size = tuple(max(1, round(scale * side)) for side in self.picture.size)
             return scaled(2.0 ** math.ceil(math.log2(scale))).resize(size, Image.Resampling.BICUBIC)
 
@@ -170,10 +180,12 @@ class ShownImage:
         else:
             with Image.open(io.BytesIO(version.content)) as opened:
                 image = opened.convert(self.picture.mode)
-        found = []
-        for share in shares:
-            # The first of its own mipmaps that is no finer, because between two a renderer takes some of both.
-            own = image.reduce(2 ** max(math.ceil(math.log2(version.scale / share) - 1e-9), 0))
+        # The first of its own mipmaps that is no finer, because between two a renderer takes some of both.
+        octaves = [max(math.ceil(math.log2(version.scale / share) - 1e-9), 0) for share in shares]
+        levels, found = self._mipmaps(image, 1 + max(octaves)), []
+        for octave, share in zip(octaves, shares, strict=True):
+            level = levels[min(octave, len(levels) - 1)]
+            own = Image.fromarray(level[..., 0] if level.shape[-1] == 1 else level)
             size = tuple(math.ceil(side * share) for side in self.picture.size)
             found.append(np.asarray(own.resize(size, Image.Resampling.BILINEAR), np.float32) / 255)
         return found
@@ -220,12 +232,12 @@ class ShownImage:
                 kept.append(row)
         return [row[2] for row in kept], [row[1] for row in kept]
 
-    def filled(self, version: Version, most: int, per_unit: float) -> Version:
-        """The largest version of at most ``most`` bytes that does not look worse than this one."""
+    def filled(self, version: Version, most: int, per_unit: float, worse: float = 0.0) -> Version:
+        """The largest version of at most ``most`` bytes whose difference is not larger, or is at most ``worse``."""
         if len(self.content) <= most or version.content is self.content:
             return self.source if len(self.content) <= most else version
         seen, best = self.seen(per_unit), version
-        worst = max(self.difference(version, seen), _UNSEEN)
+        worst = max(self.difference(version, seen), worse)
         for found in self._between(version, most):
             if len(best.content) < len(found.content) <= most and self.difference(found, seen) <= worst:
                 best = found
@@ -269,11 +281,12 @@ def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]]) -> Sho
     area, covered = sum(use[1] for use in uses), sum(use[2] for use in uses)
     if not (area > 0 and covered > 0 and content.startswith((b"\x89PNG", b"\xff\xd8\xff", b"RIFF"))):
         return None
-    image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses))
+    colors = any(word in use[0].lower() for use in uses for word in _COLORS)
+    image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses), colors)
     if image.picture is None:
         return None
     width, height = image.picture.size
-    found = ShownImage(content, area, covered * width * height, image.weight)
+    found = replace(image, texels=covered * width * height)
     found.__dict__["picture"] = image.picture
     return found
 
@@ -506,16 +519,21 @@ class ByteBudget:
         return low
 
     def _filled(self, low: _Try, chosen: list[Version], limit: int, per_unit: float, gap: float) -> FittedFile:
-        """What triangles left goes to the images, the largest first."""
+        """What triangles left goes to the images, the largest first.
+
+        Where much is left, to texels for who comes closer, as long as nobody sees a difference from where they are.
+        """
         content = low.content
-        for k in sorted(range(len(chosen)), key=lambda k: -len(self.images[k].content)):
-            room = limit - len(content) - 8  # views are padded, and lengths in the header grow
-            if room < (1 - _FULL) * limit:
-                break
-            better = self.images[k].filled(chosen[k], len(chosen[k].content) + room, per_unit)
-            tried = [*chosen[:k], better, *chosen[k + 1 :]]
-            if better is not chosen[k] and len(other := self.encode(low.allocation, self._changed(tried))) <= limit:
-                chosen, content = tried, other
+        order = sorted(range(len(chosen)), key=lambda k: -len(self.images[k].content))
+        for worse, least in ((0.0, _FULL), (_UNSEEN, _FULL_ENOUGH)):
+            for k in order:
+                room = limit - len(content) - 8  # views are padded, and lengths in the header grow
+                if len(content) >= least * limit:
+                    break
+                better = self.images[k].filled(chosen[k], len(chosen[k].content) + room, per_unit, worse)
+                tried = [*chosen[:k], better, *chosen[k + 1 :]]
+                if better is not chosen[k] and len(other := self.encode(low.allocation, self._changed(tried))) <= limit:
+                    chosen, content = tried, other
         images = sum(len(one.content) for one in chosen)
         bare = self.encode(self.allocator.allocate(self.context, self._hierarchy.base_cost), self._changed(chosen))
         per = (len(content) - len(bare)) / max(low.allocation.cost - self._hierarchy.base_cost, 1)
