@@ -207,6 +207,7 @@ class _Written:
         self.free_views: list[int] = []
         self.free_accessors: list[int] = []
         self.held: set[int] = set()
+        self.known_views: dict[tuple[bytes, str], int] = {}
 
     def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]], images: Mapping[int, bytes]) -> bytes:
         """See `GltfScene.glb`."""
@@ -388,8 +389,12 @@ class _Written:
         return self._number(self.accessors, self.free_accessors, entry)
 
     def _view(self, content: bytes, entry: dict[str, Any]) -> int:
-        """A view of ``content``; its number."""
+        """A view of ``content``; its number. Short files hold what is alike once."""
+        key = content, json.dumps(entry)
+        if self.short and content and key in self.known_views:
+            return self.known_views[key]
         number = self._number(self.views, self.free_views, {"buffer": 0, **entry})
+        self.known_views[key] = number
         self.contents += [b""] * (len(self.views) - len(self.contents))
         self.contents[number] = content
         return number

@@ -15,6 +15,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
@@ -174,7 +175,7 @@ def scene_lod(
     True
     """
     scene = GltfScene.open(source, limits)
-    stand_in = _stand_in(scene)
+    stand_in = _stand_in(scene, once=unit == "bytes")
     clusters, of_source = built(stand_in.mesh, progress=progress)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
@@ -277,7 +278,8 @@ def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None
         primitive = scene.primitive(place)
         points = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64) @ matrix[:3, :3].T
         area = areas(points[triangles])
-        for name, info in _textures(header, primitive):
+        shown = {place, *stand_in.copies.get(place, ())}
+        for name, info in [one for other in sorted(shown) for one in _textures(header, scene.primitive(other))]:
             texture = header["textures"][info["index"]]
             sources = [texture, *texture.get("extensions", {}).values()]
             number = f"TEXCOORD_{info.get('texCoord', 0)}"
@@ -317,6 +319,7 @@ class _StandIn:
     vertex : int64 [rows], the vertex of each row; alike ones share it.
     place, begin, matrix : of each primitive its place, its first row, and the matrix [4, 4] that puts it here.
     source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
+    copies : of the places in here those that hold the same, whose meshes are not in here themselves.
     """
 
     mesh: TriangleMesh
@@ -329,6 +332,7 @@ class _StandIn:
     source: list[np.ndarray]
     whole: list[np.ndarray]
     left: int
+    copies: Mapping[Place, Sequence[Place]]
 
     def by_place(self, triangles: np.ndarray, of_source: np.ndarray, *, every: bool = False) -> dict[Place, np.ndarray]:
         """``triangles`` [F, 3] of vertices here as those of each primitive that has fewer than in the source.
@@ -355,7 +359,7 @@ class _StandIn:
             if every and len(own) == len(self.whole[k]):
                 own = self.row[self.vertex[self.begin[k] + own]] - self.begin[k]
             if every or len(own) < len(self.source[k]):
-                found[place] = own
+                found |= {one: own for one in (place, *self.copies.get(place, ()))}
         return found
 
     def moved(self, positions: np.ndarray, of_source: np.ndarray) -> Moved:
@@ -382,7 +386,8 @@ class _StandIn:
     def count(self, level: Mapping[Place, np.ndarray]) -> int:
         """The triangles of all primitives, those that are left as they are included."""
         whole = zip(self.place, self.source, strict=True)
-        return self.left + sum(len(level.get(place, source)) for place, source in whole)
+        counts = {place: len(level.get(place, source)) for place, source in whole}
+        return self.left + sum(count * (1 + len(self.copies.get(place, ()))) for place, count in counts.items())
 
 
 class _Vertices:
@@ -520,12 +525,18 @@ def _side(uv: np.ndarray) -> np.ndarray:
     return np.sign(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0])
 
 
-def _stand_in(scene: GltfScene) -> _StandIn:
+def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
+    """``once``: meshes that hold the same are one."""
     placed, parts, left = _placements(scene), [], 0
     place, source, matrix = [], [], []
+    first_of, copies = _alike(scene, placed) if once else {}, {}
     for number, primitives in scene.drawn().items():
         own = {(number, k): scene.triangles((number, k)) for k in primitives}
         own = {one: triangles for one, triangles in own.items() if len(triangles)}
+        if first_of.get(number, number) != number and not _kept_whole(scene, number, own):
+            for _, k in own:
+                copies.setdefault((first_of[number], k), []).append((number, k))
+            continue
         if number in placed and own and (reason := _kept_whole(scene, number, own)):
             entry = scene.header["meshes"][number]
             named = f"meshes[{number}] {entry['name']!r}" if "name" in entry else f"meshes[{number}]"
@@ -557,7 +568,29 @@ def _stand_in(scene: GltfScene) -> _StandIn:
     proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
     ends = np.cumsum([len(one) for one in source])[:-1]
     whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
-    return _StandIn(mesh, origin, first, number, place, begin, matrix, source, whole, left)
+    return _StandIn(mesh, origin, first, number, place, begin, matrix, source, whole, left, copies)
+
+
+def _alike(scene: GltfScene, placed: Mapping[int, np.ndarray]) -> dict[int, int]:
+    """Of each mesh that is shown the one that is shown largest among those with the same vertices and triangles."""
+    kinds: dict[Any, list[int]] = {}
+    for number in placed:
+        entry = scene.accessors.header["meshes"][number]
+
+        def content(accessor: int) -> bytes:
+            rows = scene.accessors.array(accessor)
+            return str((rows.dtype, rows.shape)).encode() + rows.tobytes()
+
+        parts = []
+        for k, primitive in enumerate(entry["primitives"]):
+            lists = [primitive["attributes"], *primitive.get("targets", [])]
+            data = [(name, blake2b(content(one[name])).digest()) for one in lists for name in sorted(one)]
+            indices = scene.triangles((number, k)).tobytes() if primitive.get("mode", 4) >= 4 else b""
+            parts.append((data, blake2b(indices).digest(), primitive.get("extensions")))
+        skins = {node.get("skin") for node in scene.accessors.header["nodes"] if node.get("mesh") == number}
+        kinds.setdefault(repr((parts, sorted(map(repr, skins)))), []).append(number)
+    size = {number: abs(np.linalg.det(matrix[:3, :3])) for number, matrix in placed.items()}
+    return {number: max(alike, key=lambda one: size[one]) for alike in kinds.values() for number in alike}
 
 
 def _placements(scene: GltfScene) -> dict[int, np.ndarray]:

@@ -4,11 +4,12 @@
 
 Of every .glb and .gltf below FOLDER with images that has 1,500 to 60,000 triangles and at most 4 MB, files of a half, a
 fifth and a tenth of its bytes are written to OUT: "hra" (triangles and images by one budget), "keep" (images as they
-are) and "gltfpack". The npm build of gltfpack encodes no textures (-tc and -tw end in an error), so that its -ts is
-done here: all images at 1, a half and a quarter of their sides, PNG without alpha as JPEG of quality 85. For each of
-them -si is as large as the bytes allow (-noq, as hra writes floats; -kn -km -ke -sv -sp -se 1), and the best of the
-three pictures counts. --draw draws all files in three.js (see judge_scenes.py), each at the size that its level is
-meant for: a file with a share of the bytes at that share of a square of 640 pixels. OUT/record.json says what came out.
+are), "gltfpack" and "gltfpack_kv", which keeps attributes of vertices that no material uses, as hra does. The npm build
+of gltfpack encodes no textures (-tc and -tw end in an error), so that its -ts is done here: all images at 1, a half and
+a quarter of their sides, PNG without alpha as JPEG of quality 85. For each of them -si is as large as the bytes allow
+(-noq, as hra writes floats; -kn -km -ke -sv -sp -se 1), and the best of the three pictures counts. --draw draws all
+files in three.js (see judge_scenes.py), each at the size that its level is meant for: a file with a share of the bytes
+at that share of a square of 640 pixels. OUT/record.json says what came out.
 """
 
 from __future__ import annotations
@@ -39,13 +40,14 @@ _SCALES = (1.0, 0.5, 0.25)
 _QUALITY = 85
 _RATIOS = (1.0, 0.6, 0.35, 0.2, 0.1, 0.04)
 _FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-sp", "-se", "1"]
+_KINDS = {"gltfpack": [], "gltfpack_kv": ["-kv"]}
 _LARGEST = 4_000_000
 _SIDE = 640
 
 
-def packed(source: Path, target: Path, ratio: float, npm: Path) -> int:
+def packed(source: Path, target: Path, ratio: float, npm: Path, more: list[str]) -> int:
     """The bytes of what gltfpack makes of a file."""
-    command = ["node", str(npm / "node_modules/gltfpack/cli.js"), "-i", str(source), "-o", str(target), *_FLAGS]
+    command = ["node", str(npm / "node_modules/gltfpack/cli.js"), "-i", str(source), "-o", str(target), *_FLAGS, *more]
     subprocess.run([*command, "-si", f"{ratio:.5f}"], check=True, capture_output=True, timeout=300)
     return target.stat().st_size
 
@@ -64,22 +66,23 @@ def scaled(scene: GltfScene, scale: float) -> dict[int, bytes]:
     return found
 
 
-def by_gltfpack(source: Path, out: Path, limits: list[int], npm: Path) -> list[dict[str, Any]]:
+def by_gltfpack(source: Path, out: Path, limits: list[int], npm: Path, kind: str) -> list[dict[str, Any]]:
     """For each limit and scale the file with the most triangles that fits."""
+    more = _KINDS[kind]
     scene, records = GltfScene.open(source), []
     sources = {}
     for scale in _SCALES:
         sources[scale] = out / f"source{scale}.glb"
         sources[scale].write_bytes(scene.glb([], images=scaled(scene, scale)))
     small, trial = sources[_SCALES[-1]], out / "trial.glb"
-    sizes = [packed(small, trial, ratio, npm) for ratio in _RATIOS]
+    sizes = [packed(small, trial, ratio, npm, more) for ratio in _RATIOS]
     for limit in limits:
         for scale in _SCALES:
             room = limit - (sources[scale].stat().st_size - small.stat().st_size)
             ratio = float(np.interp(room, sizes[::-1], _RATIOS[::-1]))
-            target = out / f"gltfpack-{limit}-{scale}.glb"
+            target = out / f"{kind}-{limit}-{scale}.glb"
             for _ in range(3 if room >= sizes[-1] else 0):
-                size = packed(sources[scale], target, ratio, npm)
+                size = packed(sources[scale], target, ratio, npm, more)
                 if size <= limit:
                     records.append({"limit": limit, "scale": scale, "bytes": size, "file": target.name})
                     break
@@ -121,7 +124,8 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"bytes": whole, "triangles": triangles(header_of(source))[0], "limits": limits}
     found["hra"] = by_hra(source, out, limits, keep=False)
     found["keep"] = by_hra(source, out, limits, keep=True)
-    found["gltfpack"] = by_gltfpack(source, out, limits, npm)
+    for kind in _KINDS:
+        found[kind] = by_gltfpack(source, out, limits, npm, kind)
     return found
 
 
@@ -138,7 +142,7 @@ def summary(record: Mapping[str, Any]) -> dict[str, Any]:
     spent = [one["bytes"] / one["limit"] for one in rows]
     found: dict[str, Any] = {"asked": asked, "written": len(rows), "overruns": sum(share > 1 for share in spent)}
     found |= {"spent_median": round(median(spent), 4), "spent_least": round(min(spent), 4)}
-    for kind in ("keep", "gltfpack"):
+    for kind in ("keep", *_KINDS):
         gains, alone = [], 0
         for entry in record.values():
             for limit in entry.get("limits", []):
@@ -199,7 +203,7 @@ def _draw(record: dict[str, Any], own: argparse.Namespace) -> None:
     jobs, rows = [], {}
     for name, entry in record.items():
         place = name.replace("/", "__")
-        rows[name] = [one for kind in ("hra", "keep", "gltfpack") for one in entry.get(kind, [])]
+        rows[name] = [one for kind in ("hra", "keep", *_KINDS) for one in entry.get(kind, [])]
         if rows[name] and not any("decibels" in one for one in rows[name]):
             levels = [f"/out/{quote(place)}/{quote(one['file'])}" for one in rows[name]]
             picture = quote(place, safe="") if own.pictures else None

@@ -82,7 +82,9 @@ def main() -> None:
         print(f"{name[-60:]:60} hra {ours:6.2f}  gltfpack {theirs:6.2f}  {ours / theirs:5.2f}")
     totals = [median(sum(one[k].values()) for one in rounds) for k in (0, 1)]
     ratio = median(a / b for a, b in rows.values())
-    print(f"{len(rows)} scenes: hra {totals[0]:.2f} s, gltfpack {totals[1]:.2f} s, {totals[0] / totals[1]:.2f};", end=" ")
+    print(
+        f"{len(rows)} scenes: hra {totals[0]:.2f} s, gltfpack {totals[1]:.2f} s, {totals[0] / totals[1]:.2f};", end=" "
+    )
     print(f"of single scenes {ratio:.2f} at the median; load {os.getloadavg()[0]:.1f}")
     if own.json is not None:
         record = {"hra_s": totals[0], "gltfpack_s": totals[1], "load": os.getloadavg()[0], "scenes": rows}

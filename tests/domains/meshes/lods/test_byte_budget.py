@@ -16,10 +16,12 @@ from PIL import Image
 
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
+from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.domains.meshes.lods.byte_budget import ShownImage, areas, shown_image
 from hra.errors import BudgetTooSmall, HraError
 from tests.domains.meshes.conftest import grid_mesh
 from tests.helpers.mesh_commands_cases import run
+from tests.helpers.scenes import Scene
 
 SIDE = 512
 
@@ -80,6 +82,41 @@ def test_sizes_hold_to_the_byte_and_are_spent(scene: Path, tmp_path: Path) -> No
     assert all(a >= b for fine, coarse in pairwise(sides) for a, b in zip(fine, coarse, strict=True))
     assert sides[-1] < sides[0]
     assert sorted(lod.triangles, reverse=True) == list(lod.triangles) and lod.triangles[-1] < lod.triangles[0]
+
+
+def test_meshes_that_hold_the_same_are_written_once(tmp_path: Path) -> None:
+    """Exporters that know no instances repeat them; each keeps its name and its material."""
+    scene = Scene(49)
+    for name in ("JPEG", "PNG"):
+        view = scene.add_bytes(photo(name, side=256))
+        scene.header.setdefault("images", []).append({"bufferView": view, "mimeType": Image.MIME[name]})
+    scene.header["textures"] = [{"source": 0}, {"source": 1}]
+    scene.header["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": k}}} for k in (0, 1)]
+    positions, uv = scene.add(scene.positions, bounds=True), scene.add(scene.uv)
+    again = {"attributes": {"POSITION": positions, "TEXCOORD_0": uv}, "material": 1}
+    again["indices"] = scene.add(scene.triangles.reshape(-1, 1).astype(np.uint16))
+    scene.primitive["material"] = 0
+    scene.header["meshes"].append({"name": "once more", "primitives": [again]})
+    scene.header["nodes"].append({"mesh": 1, "scale": [3, 3, 3]})
+    scene.header["scenes"][0]["nodes"].append(1)
+    source = scene.write(tmp_path / "scene.glb")
+    limit = source.stat().st_size // 4
+    lod = meshes.scene_lod(source, [float(limit)], unit="bytes")
+    (path,) = lod.export(tmp_path)
+    assert 0.95 * limit < path.stat().st_size <= limit
+    level = GltfScene.open(path)
+    first, second = (level.triangles((k, 0)) for k in (0, 1))
+    assert (first == second).all() and lod.triangles == (2 * len(first),)
+    header = level.accessors.header
+    assert [mesh["name"] for mesh in header["meshes"]] == ["wavy", "once more"]
+    assert [mesh["primitives"][0]["material"] for mesh in header["meshes"]] == [0, 1]
+    before = GltfScene.open(source)
+    # The image that only the second shows gets smaller, too.
+    assert len(level.image(1) or b"") < len(before.image(1) or b"")
+    used = {
+        header["accessors"][mesh["primitives"][0]["attributes"]["POSITION"]]["bufferView"] for mesh in header["meshes"]
+    }
+    assert len(used) == 1
 
 
 def test_kept_textures_are_those_of_the_source(scene: Path, tmp_path: Path) -> None:
