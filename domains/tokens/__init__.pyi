@@ -17,6 +17,7 @@ from .methods.adaptive_stratified import AdaptiveStratified as AdaptiveStratifie
 from .methods.adaptive_stratified import EntropyGrid as EntropyGrid
 from .methods.confidence import EntropyConfidence as EntropyConfidence
 from .methods.confidence import ShownConfidence as ShownConfidence
+from .methods.confidence import attention_entropy as attention_entropy
 from .methods.difficulty_aware import DifficultyAware as DifficultyAware
 from .methods.downsample import Downsample as Downsample
 from .methods.even_pyramid import EvenPyramid as EvenPyramid

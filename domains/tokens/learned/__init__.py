@@ -25,6 +25,7 @@ from hra.domains.tokens.learned.attention import LowRankAttention, RandomFeature
 from hra.domains.tokens.learned.coverage import coverage_loss, empty_cells, soft_top_k
 from hra.domains.tokens.learned.estimators import Expected, GumbelCut, Reinforce, StraightThrough
 from hra.domains.tokens.learned.log_polar_sampler import LogPolarSampler, dead_bin_penalty
+from hra.domains.tokens.learned.multiband import MultiBandLoss
 from hra.domains.tokens.learned.query_vector import query_vector
 from hra.domains.tokens.learned.resampler import Resampler
 from hra.domains.tokens.learned.sampler_relevance import SamplerRelevance
@@ -40,6 +41,7 @@ __all__ = [
     "GumbelCut",
     "LogPolarSampler",
     "LowRankAttention",
+    "MultiBandLoss",
     "RandomFeatureAttention",
     "Reinforce",
     "RelevanceScorer",

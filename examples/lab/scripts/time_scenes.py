@@ -1,4 +1,4 @@
-"""CPU seconds of levels of foreign scenes, beside gltfpack: load, build, choose, fit, certify and write, after start-up.
+"""CPU seconds of levels of foreign scenes, from the file to files, beside gltfpack, after start-up.
 
     python examples/lab/scripts/time_scenes.py FOLDER OUT --npm FOLDER [--json FILE] [--repeat N]
 
