@@ -30,6 +30,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment, lookup_environment
+from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
 from hra import shipped
@@ -127,6 +128,11 @@ class _Saving(FunctionCache):
 
     def _what(self, sig: Any) -> tuple[Any, str, str]:
         return sig, self._options, _fingerprint(self._py_func)
+
+
+def shipped_code() -> str:
+    """In words: whether compiled code came with the package and is used here, or why not."""
+    return shipped.state(cpu_target.target_context.codegen().magic_tuple())
 
 
 def _reduce(compiled: Any) -> tuple[tuple[Any, ...], bytes]:

@@ -23,6 +23,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,12 @@ _SEAL = blake2b().digest_size
 # What Numba is told when code is made for others: a processor, and all of its features by LLVM's names. The third
 # level of x86 is in desktop processors since 2013 and 2015; of ARM the first version with 64 bits, which all have.
 _X86 = (
-    "64bit avx avx2 bmi bmi2 cmov crc32 cx16 cx8 f16c fma fxsr lzcnt mmx movbe popcnt sahf sse sse2 sse3 sse4.1 sse4.2 "
-    "ssse3 xsave"
-).split()
-LEVELS: dict[str, tuple[str, list[str]]] = {
+    "+64bit,+avx,+avx2,+bmi,+bmi2,+cmov,+crc32,+cx16,+cx8,+f16c,+fma,+fxsr,+lzcnt,+mmx,+movbe,+popcnt,+sahf,+sse,+sse2,"
+    "+sse3,+sse4.1,+sse4.2,+ssse3,+xsave"
+)
+LEVELS = {
     **dict.fromkeys(("x86_64", "amd64"), ("x86-64-v3", _X86)),
-    **dict.fromkeys(("aarch64", "arm64"), ("generic", [])),
+    **dict.fromkeys(("aarch64", "arm64"), ("generic", "")),
 }
 
 
@@ -69,8 +70,7 @@ def pack(
         blocks.append(block)
         bitcodes.append(bitcode)
         at, bit_at = at + len(block), bit_at + len(bitcode)
-    features = [each[1:] for each in target[2].split(",") if each.startswith("+")]
-    made = {"versions": versions(), "system": _system(target[0]), "level": target[1], "features": features}
+    made = {"versions": versions(), "system": _system(target[0]), "level": target[1], "features": target[2]}
     index = json.dumps({**made, "bitcode": at, "places": places}).encode()
     content = b"".join((len(index).to_bytes(8, "little"), index, *blocks, lzma.compress(b"".join(bitcodes))))
     return content + blake2b(content).digest()
@@ -121,7 +121,7 @@ class _File:
         here = {**versions(), "system": _system(target[0])}
         made = {**self.index["versions"], "system": self.index["system"]}
         other = [f"made with {name} {made[name]}, here is {here[name]}" for name in here if here[name] != made[name]]
-        missing = set(self.index["features"]) - {each[1:] for each in target[2].split(",") if each.startswith("+")}
+        missing = _features(self.index["features"]) - _features(target[2])
         return "; ".join(other + ([f"the processor lacks {', '.join(sorted(missing))}"] if missing else []))
 
     def find(self, what: Any) -> tuple[tuple[Any, ...], Callable[[], bytes]] | None:
@@ -146,14 +146,18 @@ def _file(path: Path) -> _File | None:
     with suppress(Exception):  # missing, unreadable, or a Python without LZMA
         content = path.read_bytes()
         if blake2b(memoryview(content)[:-_SEAL]).digest() == content[-_SEAL:]:
-            import lzma  # noqa: F401: without it the bitcode could not be read when it is needed
-
+            import_module("lzma")  # without it the bitcode could not be read when it is needed
             return _File(content)
     return None
 
 
 def _digest(what: Any) -> str:
     return blake2b(repr(what).encode(), digest_size=16).hexdigest()
+
+
+def _features(said: str) -> set[str]:
+    """Those that are on, as LLVM takes them: "+avx,-sse4a"."""
+    return {each[1:] for each in said.split(",") if each.startswith("+")}
 
 
 def _system(triple: str) -> str:

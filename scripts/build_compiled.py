@@ -47,7 +47,7 @@ def compiled(folder: Path, command: list[str]) -> bytes:
 
     processor, features = shipped.LEVELS[platform.machine().lower()]
     with tempfile.TemporaryDirectory() as cache:
-        told = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": ",".join(f"+{each}" for each in features)}
+        told = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
         # Code that came with the folder would not be compiled again.
         (folder / "hra" / shipped.PATH.name).unlink(missing_ok=True)
         environment = {**os.environ, **told, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": str(folder)}

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 from numba.core.codegen import JITCPUCodegen
+from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
 from hra import shipped
-from hra.compiling import njit
+from hra.compiling import njit, shipped_code
 from tests.helpers.scripts import ROOT, script
 
 _CALLER = """
@@ -88,7 +89,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Made:
 def test_what_came_compiled_is_loaded_and_not_kept_again(made: _Made) -> None:
     assert made.run() == (7.0, 1)
     assert not list(made.folder.rglob("*.nb?"))
-    assert "used, 2 functions for some level" in shipped.state(_target())
+    assert shipped_code() == "used, 2 functions for some level"
 
 
 def test_what_came_compiled_is_compiled_into_a_new_caller(made: _Made) -> None:
@@ -105,8 +106,6 @@ def test_what_came_compiled_is_compiled_into_a_new_caller(made: _Made) -> None:
 
 
 def _target() -> tuple[str, str, str]:
-    from numba.core.registry import cpu_target
-
     return _TARGET(cpu_target.target_context.codegen())
 
 
@@ -218,12 +217,12 @@ def test_the_state_says_why_nothing_is_used(made: _Made) -> None:
     for spoil, said in {"another NumPy": "made with numpy", "a processor without a feature": "lacks a-feature"}.items():
         _UNSUITED[spoil](made)
         shipped._file.cache_clear()
-        assert said in shipped.state(_target())
+        assert said in shipped_code()
     made.file.write_bytes(b"")
     shipped._file.cache_clear()
-    assert "damaged" in shipped.state(_target())
+    assert "damaged" in shipped_code()
     made.file.unlink()
-    assert "none" in shipped.state(_target())
+    assert "none" in shipped_code()
 
 
 _TOTAL = """
