@@ -75,6 +75,7 @@ class _Saving(FunctionCache):
     """
 
     warned = False
+    _cache_file: Any
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self._py_func, self._options = function, str(sorted(options.items()))
@@ -105,7 +106,8 @@ class _Saving(FunctionCache):
         # What came with the package is first, so that answers do not depend on what a cache happens to hold.
         if (found := shipped.find(what, target)) is not None:
             parts, bitcode = found
-            return _rebuild(target_context, bitcode, *parts)
+            if (made := _rebuild(target_context, bitcode, *parts)) is not None:
+                return made
         if not self._is_placed():
             return None
         key = what, target, _VERSIONS
@@ -132,7 +134,8 @@ class _Saving(FunctionCache):
 
 def shipped_code() -> str:
     """In words: whether compiled code came with the package and is used here, or why not."""
-    return shipped.state(cpu_target.target_context.codegen().magic_tuple())
+    context: Any = cpu_target.target_context
+    return shipped.state(context.codegen().magic_tuple())
 
 
 def _reduce(compiled: Any) -> tuple[tuple[Any, ...], bytes]:
@@ -160,13 +163,15 @@ def _rebuild(
     rest: list[Any],
     kept: list[Any],
 ) -> Any:
-    """A compiled function as Numba makes it, without the tables that only compiling needs."""
+    """A compiled function as Numba makes it, without what only compiling needs; None where it cannot run."""
     fndesc, environment, signature, objectmode, lifted, reload_init = rest
     rtsys.initialize(context)
     for each in reload_init:
         each()
     if not all(map(llvm.address_of_symbol, needs)):
         context.refresh()  # what it calls comes with them
+        if not all(map(llvm.address_of_symbol, needs)):
+            return None  # code from another system; LLVM would end the process
     library = context.codegen().create_library(name)
     library.__class__, library._kept_bitcode = _Library, bitcode
     library.enable_object_caching()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python
 """A wheel with compiled code in it, out of the pure one: for this Python, this system and the packages installed here.
 
-Run ``python scripts/build_compiled.py WHEEL OUT`` with every package of the extra ``demo`` installed. It runs ``hra
-warm-up`` on what is in the wheel, for the processors of a common level (`hra.shipped.LEVELS`), puts what was compiled
-into the wheel as one file, and names the wheel for the systems of Numba's own: no code in it needs more of a system.
+Run ``python scripts/build_compiled.py FOLDER OUT``; FOLDER holds the pure wheel (``python -m build --wheel``). The script
+runs ``hra warm-up`` on what is in the wheel, for the processors of a common level (`hra.shipped.LEVELS`), puts what was
+compiled into the wheel as one file, and names the wheel for the systems of Numba's own: no code in it needs more of a
+system. All packages of the extra ``demo`` are needed, and the code serves beside their very versions of NumPy and Numba
+alone.
 """
 
 from __future__ import annotations
@@ -105,5 +107,6 @@ def _write(wheel: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes, how: 
 
 
 if __name__ == "__main__":
-    made = main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]))
+    (pure,) = Path(sys.argv[1]).resolve().glob("hra-*-py3-none-any.whl")
+    made = main(pure, Path(sys.argv[2]))
     print(f"{made}: {made.stat().st_size:,} bytes")

@@ -55,7 +55,7 @@ class _Made:
         assert self.run() == (7.0, 0)
         self.entries = [pickle.loads(path.read_bytes()[:-_SEAL]) for path in folder.rglob("*.nbc")]
         (_, (triple, *_), _), *_ = self.entries[0]
-        self.target = triple, "some level", "+sse2" if triple.startswith("x86") else ""
+        self.target: tuple[str, str, str] = triple, "some level", "+sse2" if triple.startswith("x86") else ""
         self.pack(self.entries)
 
     def pack(self, entries: list[Any]) -> None:
@@ -106,11 +106,15 @@ def test_what_came_compiled_is_compiled_into_a_new_caller(made: _Made) -> None:
 
 
 def _target() -> tuple[str, str, str]:
-    return _TARGET(cpu_target.target_context.codegen())
+    context: Any = cpu_target.target_context
+    return _TARGET(context.codegen())
 
 
 def _rewrite(change: Callable[[bytes], bytes]) -> Callable[[_Made], None]:
-    return lambda made: made.file.write_bytes(change(made.file.read_bytes())) and None
+    def rewrite(made: _Made) -> None:
+        made.file.write_bytes(change(made.file.read_bytes()))
+
+    return rewrite
 
 
 def _flip(where: Callable[[int], int]) -> Callable[[_Made], None]:
@@ -165,6 +169,15 @@ def _needs_a_feature(made: _Made) -> None:
     made.pack(made.entries)
 
 
+def _calls_what_is_not_here(made: _Made) -> None:
+    made.pack(
+        [
+            (key, (*parts[:2], [*parts[2], "a_function_of_elsewhere"], *parts[3:]), bit)
+            for key, parts, bit in made.entries
+        ]
+    )
+
+
 _UNSUITED: dict[str, Callable[[_Made], None]] = {
     "gone": lambda made: made.file.unlink(),
     "a folder": _folder_instead,
@@ -180,6 +193,7 @@ _UNSUITED: dict[str, Callable[[_Made], None]] = {
     "a bit of the seal turned": _flip(lambda size: size - 1),
     "something else under a seal": _rewrite(lambda content: _seal(b"something else")),
     "another function at the place": _parts_of_the_other,
+    "calls of what is not here": _calls_what_is_not_here,
     "another Python": _version("python"),
     "another NumPy": _version("numpy"),
     "another Numba": _version("numba"),
