@@ -99,7 +99,8 @@ def _chores(folder: Path) -> dict[str, list[Sequence[str]]]:
 def _run_all(chores: dict[str, list[Sequence[str]]], say: Any) -> dict[str, dict[str, Any]]:
     """Seconds of each group of commands, and what it said if it did not end well."""
     record: dict[str, dict[str, Any]] = {}
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as workers:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()  # Linux alone has it
+    with ThreadPoolExecutor(cores) as workers:
         started = {workers.submit(_run, commands): name for name, commands in chores.items()}
         for done in as_completed(started):
             record[started[done]] = done.result()

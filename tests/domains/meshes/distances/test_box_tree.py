@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains import meshes
-from hra.domains.meshes.distances.ball_tree import ball_tree, find_feet, nearest_of_tree
+from hra.domains.meshes.distances.box_tree import box_tree, find_feet, nearest_of_tree
 
 
 def test_the_nearest_triangle_of_a_kind_is_found_with_the_point_on_it() -> None:
     rng = np.random.default_rng(0)
     corners = (rng.normal(size=(60, 1, 3)) + 0.3 * rng.normal(size=(60, 3, 3))).reshape(-1, 3)
     indices, points = np.arange(180, dtype=np.uint32), rng.normal(size=(300, 3))
-    tree = ball_tree(corners, indices, np.zeros(3))
+    tree = box_tree(corners, indices, np.zeros(3))
     triangles = indices.reshape(-1, 3)
     _, distance = nearest_of_tree(points, *tree)
     expected = meshes.nearest_distances(points, corners.astype(np.float64), triangles)
@@ -33,7 +33,7 @@ def test_the_nearest_triangle_of_a_kind_is_found_with_the_point_on_it() -> None:
 
 def test_triangles_that_face_a_point_come_first() -> None:
     square = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]], float)
-    tree = ball_tree(square, np.array([0, 1, 2, 3, 5, 4], np.uint32), np.zeros(3))
+    tree = box_tree(square, np.array([0, 1, 2, 3, 5, 4], np.uint32), np.zeros(3))
     up = np.array([[0, 0, 1.0], [0, 0, -1.0]])
     face, shares, kinds = np.full(3, -1), np.zeros((3, 3)), np.zeros(3, np.int64)
     points, normals = np.full((3, 3), 0.2), np.array([[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0]])
