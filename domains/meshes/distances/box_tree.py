@@ -45,7 +45,7 @@ def box_tree(
 @njit_uncounted(cache=True, nogil=True)
 def _begin(ends, waiting):
     """A search waits for the box around all, so for one."""
-    nodes, squares = waiting
+    nodes, squares, _ = waiting
     nodes[0, 0], nodes[0, 1], squares[0] = ends.size - 1, 0, -1.0
     return np.int64(1)
 
@@ -53,7 +53,7 @@ def _begin(ends, waiting):
 @njit_uncounted(cache=True, nogil=True)
 def _next_triangle(x, y, z, best, boxes, ends, waiting, size):
     """The next triangle whose box is nearer than the square ``best``, -1 for none, and how many boxes wait then."""
-    nodes, squares = waiting
+    nodes, squares, eight = waiting
     while size:
         size -= 1
         if squares[size] >= best:
@@ -61,16 +61,16 @@ def _next_triangle(x, y, z, best, boxes, ends, waiting, size):
         level, k = nodes[size, 0], nodes[size, 1]
         if level == 0:
             return k, size
-        # Without branches the compiler measures all eight at once; then those stay that are near enough.
+        # The compiler measures all eight at once, unless it knows how many they are and writes them one by one.
         block, begin = ends[level - 1] + k, size
-        for child in range(_FAN):
+        for child in range(boxes.shape[2]):
             dx = max(max(boxes[block, 0, child] - x, x - boxes[block, 3, child]), 0.0)
             dy = max(max(boxes[block, 1, child] - y, y - boxes[block, 4, child]), 0.0)
             dz = max(max(boxes[block, 2, child] - z, z - boxes[block, 5, child]), 0.0)
-            squares[begin + child] = dx * dx + dy * dy + dz * dz
+            eight[child] = dx * dx + dy * dy + dz * dz
         nearest, first = np.inf, size
         for child in range(_FAN):
-            square = squares[begin + child]
+            square = eight[child]
             if square < best:
                 nodes[size, 0], nodes[size, 1], squares[size] = level - 1, _FAN * k + child, square
                 if square < nearest:
@@ -96,9 +96,9 @@ def box_square(x, y, z, boxes, k):
 
 @njit(cache=True, nogil=True)
 def search_memory(ends):
-    """Memory of one search: levels and numbers of boxes that wait, and the squares of their distances."""
-    size = _FAN * ends.size + _FAN
-    return np.empty((size, 2), np.int64), np.empty(size)
+    """Memory of one search: levels and numbers of boxes that wait, the squares of their distances, and those of eight."""
+    size = _FAN * ends.size
+    return np.empty((size, 2), np.int64), np.empty(size), np.empty(_FAN)
 
 
 @njit(cache=True, nogil=True)
