@@ -96,7 +96,7 @@ def box_square(x, y, z, boxes, k):
 
 @njit(cache=True, nogil=True)
 def search_memory(ends):
-    """Memory of one search: levels and numbers of boxes that wait, the squares of their distances, and those of eight."""
+    """Memory of one search: levels and numbers of boxes that wait, their squares of distances, and those of eight."""
     size = _FAN * ends.size
     return np.empty((size, 2), np.int64), np.empty(size), np.empty(_FAN)
 
