@@ -107,13 +107,25 @@ class _Parts:
 
     def save_something(self) -> None:
         """Put each change that saves no triangle, such as a wedge that moves, to the nearest of its step that does."""
+        poor = np.bincount(self.label, self.sign, minlength=len(self.label))[self.label] <= 0
+        order = np.argsort(self.step, kind="stable")
+        for step in np.unique(self.step[poor]).tolist():
+            begin, end = np.searchsorted(self.step, (step, step + 1), sorter=order)
+            self._save_something(order[begin:end])
+
+    def _save_something(self, own: np.ndarray) -> None:
+        """Of one step, all of whose parts these are."""
+        names, label = np.unique(self.label[own], return_inverse=True)
+        sign, middles = self.sign[own], self.middles[self.row[own]]
         while True:
-            saved = np.bincount(self.label, self.sign, minlength=len(self.label))[self.label]
+            saved = np.bincount(label, sign)[label]
             poor = np.flatnonzero(saved <= 0)
             if not poor.size:
-                return
-            hosts = np.flatnonzero((self.step == self.step[poor[0]]) & (saved > 0))
-            self._merge(int(poor[0]), int(hosts[self._nearest(self.row[hosts], int(poor[0]))]))
+                break
+            hosts, moved = np.flatnonzero(saved > 0), label == label[poor[0]]
+            far = np.square(middles[hosts] - middles[moved].mean(axis=0)).sum(axis=1)
+            label[moved] = label[hosts[np.argmin(far)]]
+        self.label[own] = names[label]
 
     def changes(self, kept: dict[tuple[int, int], int]) -> Changes:
         """The changes by their labels, with some triangles replaced by themselves."""
