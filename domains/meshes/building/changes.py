@@ -116,15 +116,18 @@ class _Parts:
     def _save_something(self, own: np.ndarray) -> None:
         """Of one step, all of whose parts these are."""
         names, label = np.unique(self.label[own], return_inverse=True)
-        sign, middles = self.sign[own], self.middles[self.row[own]]
+        middles = self.middles[self.row[own]]
+        (x, y, z), saved = np.ascontiguousarray(middles.T), np.bincount(label, self.sign[own])
         while True:
-            saved = np.bincount(label, sign)[label]
-            poor = np.flatnonzero(saved <= 0)
-            if not poor.size:
+            poor = saved[label] <= 0
+            if not poor.any():
                 break
-            hosts, moved = np.flatnonzero(saved > 0), label == label[poor[0]]
-            far = np.square(middles[hosts] - middles[moved].mean(axis=0)).sum(axis=1)
-            label[moved] = label[hosts[np.argmin(far)]]
+            moved = label == label[np.argmax(poor)]
+            to, hosts = middles[moved].mean(axis=0), np.flatnonzero(~poor)
+            far = np.square(x - to[0]) + np.square(y - to[1]) + np.square(z - to[2])
+            host = label[hosts[np.argmin(far[hosts])]]
+            saved[host] += saved[label[np.argmax(moved)]]
+            label[moved] = host
         self.label[own] = names[label]
 
     def changes(self, kept: dict[tuple[int, int], int]) -> Changes:
