@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """A wheel with compiled code in it, out of the pure one: for this Python, this system and the packages installed here.
 
-Run ``python scripts/build_compiled.py FOLDER OUT``; FOLDER holds the pure wheel (``python -m build --wheel``). The script
+Run ``python scripts/build_compiled.py FOLDER OUT``; FOLDER holds the pure wheel (``python -m build --wheel``). This
 runs ``hra warm-up`` on what is in the wheel, for the processors of a common level (`hra.shipped.LEVELS`), puts what was
 compiled into the wheel as one file, and names the wheel for the systems of Numba's own: no code in it needs more of a
 system. All packages of the extra ``demo`` are needed, and the code serves beside their very versions of NumPy and Numba
