@@ -6,7 +6,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help docs prose notebooks demo test test-slow test-paths coverage promises kills fuzz mutants soak matrix test-optimised release bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help docs prose notebooks demo test test-slow test-paths coverage promises kills fuzz mutants soak matrix test-optimised release compiled bench-core bench-kernels data test-peers lint format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -51,6 +51,9 @@ test-optimised: $(VENV)/.test ## all tests with python -O, which drops assertion
 
 release: $(VENV)/.test ## wheel and sdist twice, byte by byte the same, with a bill of materials and licences
 	$(BIN)/python scripts/release.py out/release
+
+compiled: $(VENV)/.test ## a wheel with compiled code for this Python and system, beside the pure one (some minutes)
+	$(BIN)/python scripts/build_compiled.py out/release out/release
 
 bench-core: $(VENV)/.test ## time the solver against its peers (about five minutes)
 	mkdir -p out && $(BIN)/hra bench core --json out/bench-core.json

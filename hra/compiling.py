@@ -30,8 +30,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment, lookup_environment
+from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
+from hra import shipped
 from hra.errors import HraWarning
 
 
@@ -65,71 +67,111 @@ def _is_whole(path: str) -> bool:
 
 
 class _Saving(FunctionCache):
-    """Numba's cache of a function on disk: what it holds is loaded fast or not at all.
+    """Numba's cache of a function on disk, and what comes with the package: it is loaded fast or not at all.
 
     Code is found again by the source of all that it calls, the processor and the versions of what made it. Numba's own
     looks at one file of source alone, fills its tables of all that could be compiled before it loads anything, which
-    imports SciPy, and ends the process where a file is not whole.
+    imports SciPy, and ends the process where a file is not whole. Its folder is looked for when it is needed.
     """
 
     warned = False
+    _cache_file: Any
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        super().__init__(function)
-        self._cache_file.__class__, self._options = _Sealed, str(sorted(options.items()))
+        self._py_func, self._options = function, str(sorted(options.items()))
 
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return sig, codegen.magic_tuple(), _VERSIONS, self._options, _fingerprint(self._py_func)
+    def _is_placed(self) -> bool:
+        """Whether there is a folder that could keep it."""
+        if "_cache_file" not in self.__dict__:
+            try:
+                super().__init__(self._py_func)
+                self._cache_file.__class__ = _Sealed
+            except RuntimeError:
+                self._cache_file = self._cache_path = None
+        return self._cache_file is not None
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder."""
+        return self._cache_path if self._is_placed() else None
+
+    def flush(self) -> None:
+        """Forget what the folder holds."""
+        if self._is_placed():
+            super().flush()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """What was compiled for these types, or None."""
-        key = self._index_key(sig, target_context.codegen())
+        what, target = self._what(sig), target_context.codegen().magic_tuple()
+        # What came with the package is first, so that answers do not depend on what a cache happens to hold.
+        if (found := shipped.find(what, target)) is not None:
+            parts, bitcode = found
+            if (made := _rebuild(target_context, bitcode, *parts)) is not None:
+                return made
+        if not self._is_placed():
+            return None
+        key = what, target, _VERSIONS
         kept = self._cache_file.load(key)
         # Two processes that write at once can give two functions one file.
-        return _rebuild(target_context, *kept[1]) if kept and kept[0] == key else None
+        return _rebuild(target_context, lambda: kept[2], *kept[1]) if kept and kept[0] == key else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled; where it cannot be written, the function runs all the same."""
         try:
-            if self._impl.check_cachable(data):
+            if self._is_placed() and self._impl.check_cachable(data):
                 self._impl.locator.ensure_cache_path()
-                key = self._index_key(sig, data.codegen)
-                self._cache_file.save(key, (key, _reduce(data)))
+                key = self._what(sig), data.codegen.magic_tuple(), _VERSIONS
+                self._cache_file.save(key, (key, *_reduce(data)))
         except OSError as error:
             if not _Saving.warned:
                 _Saving.warned = True
                 what = f"compiled code cannot be kept in {self.cache_path}, so the next start compiles again: {error}"
                 warnings.warn(HraWarning(what), stacklevel=2)
 
+    def _what(self, sig: Any) -> tuple[Any, str, str]:
+        return sig, self._options, _fingerprint(self._py_func)
 
-def _reduce(compiled: Any) -> tuple[Any, ...]:
-    """What `_rebuild` takes: environments as the names of their modules, so that these need not be imported."""
-    (name, _, (machine_code, bitcode)), *rest, environments = compiled._reduce()
+
+def shipped_code() -> str:
+    """In words: whether compiled code came with the package and is used here, or why not."""
+    context: Any = cpu_target.target_context
+    return shipped.state(context.codegen().magic_tuple())
+
+
+def _reduce(compiled: Any) -> tuple[tuple[Any, ...], bytes]:
+    """What `_rebuild` takes, and the bitcode: environments as the names of their modules, which need no import."""
+    (name, _, (machine_code, bitcode)), fndesc, environment, signature, objectmode, lifted, _, reload_init, used = (
+        compiled._reduce()
+    )
     module = compiled.library._final_module
     known = [(one.name, one.is_declaration) for one in (*module.functions, *module.global_variables)]
     needs = [one for one, is_elsewhere in known if is_elsewhere and not one.startswith("llvm.")]
     has = [one for one, is_elsewhere in known if not is_elsewhere]
-    kept = [(each.globals.get("__name__"), list(each.consts), each.env_name) for each in environments]
-    return name, machine_code, bitcode, needs, has, rest, kept
+    kept = [(each.globals.get("__name__"), list(each.consts), each.env_name) for each in used]
+    # The types of all variables, in words, are left out: a quarter of the whole, for a listing that nobody asks for.
+    rest = fndesc, environment, signature, objectmode, lifted, reload_init
+    return (name, machine_code, needs, has, rest, kept), bitcode
 
 
 def _rebuild(
     context: Any,
+    bitcode: Callable[[], bytes],
     name: str,
     machine_code: bytes,
-    bitcode: bytes,
     needs: list[str],
     has: list[str],
     rest: list[Any],
     kept: list[Any],
 ) -> Any:
-    """A compiled function as Numba makes it, without the tables that only compiling needs."""
-    fndesc, environment, signature, objectmode, lifted, typeann, reload_init = rest
+    """A compiled function as Numba makes it, without what only compiling needs; None where it cannot run."""
+    fndesc, environment, signature, objectmode, lifted, reload_init = rest
     rtsys.initialize(context)
     for each in reload_init:
         each()
     if not all(map(llvm.address_of_symbol, needs)):
         context.refresh()  # what it calls comes with them
+        if not all(map(llvm.address_of_symbol, needs)):
+            return None  # code from another system; LLVM would end the process
     library = context.codegen().create_library(name)
     library.__class__, library._kept_bitcode = _Library, bitcode
     library.enable_object_caching()
@@ -147,7 +189,7 @@ def _rebuild(
         "environment": environment,
         "entry_point": entry,
         "fndesc": fndesc,
-        "type_annotation": typeann,
+        "type_annotation": "",
         "signature": signature,
         "objectmode": objectmode,
         "lifted": lifted,
@@ -170,12 +212,12 @@ def _environment(module: str, constants: list[Any], name: str) -> Environment:
 class _Library(JITCodeLibrary):
     """A loaded one, whose bitcode is read when a function that calls it is compiled."""
 
-    _kept_bitcode: bytes
+    _kept_bitcode: Callable[[], bytes]
 
     @property
     def _shared_module(self) -> Any:
         if self.__dict__.get("_read") is None:
-            self._read = llvm.parse_bitcode(self._kept_bitcode)
+            self._read = llvm.parse_bitcode(self._kept_bitcode())
             self._codegen._engine._load_defined_symbols(self._read)
         return self._read
 
@@ -234,8 +276,7 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     kept = options.pop("cache", False)
     compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)  # pyright: ignore[reportCallIssue]: not in its types
     if kept:
-        with suppress(RuntimeError):  # no folder that could keep it
-            compiled._cache = _Saving(function, options)
+        compiled._cache = _Saving(function, options)
     return compiled
 
 

@@ -50,7 +50,7 @@ def test_jobs_run_targets_files_and_folders_that_exist() -> None:
 
 def test_every_habit_has_a_job() -> None:
     tests, slow = (loaded(ROOT / f".github/workflows/{name}.yml") for name in ("tests", "slow"))
-    assert {"tests", "coverage", "docs", "release", "systems", "versions"} <= tests["jobs"].keys()
+    assert {"tests", "coverage", "docs", "release", "systems", "versions", "wheels"} <= tests["jobs"].keys()
     assert tests["jobs"]["systems"]["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]
     assert "schedule" in slow[True] and tests["permissions"] == slow["permissions"] == {"contents": "read"}
     updates = {one["package-ecosystem"] for one in loaded(ROOT / ".github/dependabot.yml")["updates"]}

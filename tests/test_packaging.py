@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.environments import build_wheel, clean_copy, clean_environment, run
+from tests.helpers.scripts import script
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -96,6 +97,26 @@ def test_the_wheel_holds_all_modules_and_data_under_their_import_names(wheel):
         "hra/py.typed",
         "hra/domains/tokens/text/ranker.json",
     }
+
+
+def test_a_wheel_with_compiled_code_is_the_pure_one_and_a_file(wheel: Path, tmp_path: Path) -> None:
+    build = script("scripts/build_compiled.py")
+    made = build.with_code(wheel, b"code", tmp_path / "out")
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert made.name.startswith(f"hra-{PROJECT['project']['version']}-{python}-{python}-")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(made) as new:
+        assert sorted(new.namelist()) == sorted([*old.namelist(), "hra/compiled.bin"])
+        information = new.namelist()[-1].partition("/")[0]
+        own = {f"{information}/{name}" for name in ("RECORD", "WHEEL")}
+        assert all(old.read(name) == new.read(name) for name in old.namelist() if name not in own)
+        tags = re.findall(r"^Tag: (.+)$", new.read(f"{information}/WHEEL").decode(), re.MULTILINE)
+        assert tags and all(tag.startswith(f"{python}-{python}-") and tag.split("-")[2] in made.name for tag in tags)
+        lines = new.read(f"{information}/RECORD").decode().splitlines()
+        assert sorted(line.rpartition(",")[0].rpartition(",")[0] for line in lines) == sorted(new.namelist())
+        assert "hra/compiled.bin,sha256=VpTQii5T_8rgwxA-Wtb2B2q9lg6x-KVldwQLwQKPcCs,4" in lines
+    installed = clean_environment(tmp_path / "environment", made)
+    code = "from hra import shipped; print(shipped.PATH.read_bytes(), shipped.find((), ('', '', '')))"
+    assert run(installed, "-I", "-c", code, cwd=tmp_path) == "b'code' None\n"
 
 
 def test_the_laboratory_is_a_wheel_of_its_own(tmp_path: Path):

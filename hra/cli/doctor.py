@@ -15,6 +15,7 @@ import typer
 
 from hra import __version__
 from hra.cli import groups
+from hra.compiling import shipped_code
 from hra.console import JsonOption, running, show, write_json
 from hra.errors import HraError
 from hra.plugins import GROUPS, available, failures
@@ -44,7 +45,12 @@ def report() -> dict[str, dict[str, Any]]:
     extras = packages_by_extra()
     versions = {name: _version(name) for name in sorted(set().union(*extras.values()))}
     return {
-        "system": {"hra": __version__, "python": platform.python_version(), "platform": platform.platform()},
+        "system": {
+            "hra": __version__,
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "compiled code in the package": shipped_code(),
+        },
         "packages": versions,
         "extras": {extra: _whole(extra, packages, versions) for extra, packages in sorted(extras.items()) if extra},
         "backends": _backends(),

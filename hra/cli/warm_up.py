@@ -25,6 +25,18 @@ import hra
 from hra.cli.solve_everything import solve_everything
 solve_everything()
 """
+# 2,000 Gaussians on a ball.
+_SPLATS = """
+import sys
+import numpy as np
+from hra.domains import points
+side = np.random.default_rng(0).normal(size=(2_000, 3))
+side /= np.linalg.norm(side, axis=1)[:, None]
+wide = np.zeros((len(side), 6))
+wide[:, [0, 3, 5]] = 1e-4
+cloud = points.SplatCloud(side, wide, (side + 1) / 2, np.full(len(side), 0.5))
+points.save_tree(sys.argv[1], points.build(cloud))
+"""
 
 
 def warm_up(json_file: JsonOption = None) -> None:
@@ -50,6 +62,7 @@ def _note(row: dict[str, Any]) -> str:
 def _chores(folder: Path) -> dict[str, list[Sequence[str]]]:
     """Commands in order of their compile time, the longest first."""
     skull, built = str(samples.path("skull.ply")), str(folder / "skull.hra")
+    statue, cloud, splats = (str(folder / name) for name in ("statue.glb", "skull.hpt", "splats.hpt"))
     photo, page, earth = (str(samples.path(name)) for name in ("photo.jpg", "page.png", "earth.jpg"))
     cut = ("mesh", "cut", built)
     return {
@@ -59,10 +72,13 @@ def _chores(folder: Path) -> dict[str, list[Sequence[str]]]:
             (*cut, "--triangles", "9k", "--azimuth", "30", "-o", str(folder / "b.glb")),
             (*cut, "--pixels", "4", "--azimuth", "30"),
             ("mesh", "lods", built, "--ratios", ".5,.2", "-o", str(folder / "lods")),
+            ("mesh", "lods", skull, "--triangles", "4k", "-o", statue),
+            ("mesh", "lods", statue, "--ratios", ".5,.2", "-o", str(folder / "lods")),
             ("mesh", "check", built, "--cuts", "3"),
         ],
         "tokens": [
             ("tokens", "allocate", photo),
+            ("tokens", "allocate", page),
             ("tokens", "compare", page, "--query", "top left", "--budget", "64"),
         ],
         "core": [("-c", _CORE), ("doctor",)],
@@ -70,13 +86,21 @@ def _chores(folder: Path) -> dict[str, list[Sequence[str]]]:
             ("texture", "plan", photo, "--pool", "1MiB"),
             ("texture", "replay", earth, "--pool", "4MiB", "--frames", "4"),
         ],
+        "points": [
+            ("points", "build", skull, "-o", cloud),
+            ("-c", _SPLATS, splats),
+            *(("points", "cut", tree, "--points", "500", "-o", str(folder / "cut.ply")) for tree in (cloud, splats)),
+            *(("points", "render", tree, "-o", str(folder / "a.png")) for tree in (cloud, splats)),
+            *(("points", "render", tree, "--points", "500", "-o", str(folder / "a.png")) for tree in (cloud, splats)),
+        ],
     }
 
 
 def _run_all(chores: dict[str, list[Sequence[str]]], say: Any) -> dict[str, dict[str, Any]]:
     """Seconds of each group of commands, and what it said if it did not end well."""
     record: dict[str, dict[str, Any]] = {}
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as workers:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()  # Linux alone has it
+    with ThreadPoolExecutor(cores) as workers:
         started = {workers.submit(_run, commands): name for name, commands in chores.items()}
         for done in as_completed(started):
             record[started[done]] = done.result()

@@ -107,13 +107,28 @@ class _Parts:
 
     def save_something(self) -> None:
         """Put each change that saves no triangle, such as a wedge that moves, to the nearest of its step that does."""
+        poor = np.bincount(self.label, self.sign, minlength=len(self.label))[self.label] <= 0
+        order = np.argsort(self.step, kind="stable")
+        for step in np.unique(self.step[poor]).tolist():
+            begin, end = np.searchsorted(self.step, (step, step + 1), sorter=order)
+            self._save_something(order[begin:end])
+
+    def _save_something(self, own: np.ndarray) -> None:
+        """Of one step, all of whose parts these are."""
+        names, label = np.unique(self.label[own], return_inverse=True)
+        middles = self.middles[self.row[own]]
+        (x, y, z), saved = np.ascontiguousarray(middles.T), np.bincount(label, self.sign[own])
         while True:
-            saved = np.bincount(self.label, self.sign, minlength=len(self.label))[self.label]
-            poor = np.flatnonzero(saved <= 0)
-            if not poor.size:
-                return
-            hosts = np.flatnonzero((self.step == self.step[poor[0]]) & (saved > 0))
-            self._merge(int(poor[0]), int(hosts[self._nearest(self.row[hosts], int(poor[0]))]))
+            poor = saved[label] <= 0
+            if not poor.any():
+                break
+            moved = label == label[np.argmax(poor)]
+            to, hosts = middles[moved].mean(axis=0), np.flatnonzero(~poor)
+            far = np.square(x - to[0]) + np.square(y - to[1]) + np.square(z - to[2])
+            host = label[hosts[np.argmin(far[hosts])]]
+            saved[host] += saved[label[np.argmax(moved)]]
+            label[moved] = host
+        self.label[own] = names[label]
 
     def changes(self, kept: dict[tuple[int, int], int]) -> Changes:
         """The changes by their labels, with some triangles replaced by themselves."""

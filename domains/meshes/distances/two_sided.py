@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.ball_tree import ball_tree, nearest_in_tree
+from hra.domains.meshes.distances.box_tree import box_tree, nearest_in_tree, search_memory
 from hra.domains.meshes.distances.triangle_distance import square_distance
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
@@ -55,7 +55,7 @@ def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
     origin = positions[one[0, 0]].astype(np.float64)
     lines = [meshopt.spatial_sort(np.ascontiguousarray(t).reshape(-1), positions) for t in (one, two)]
     size = float(np.ptp(positions[np.concatenate(lines)], axis=0).max())
-    trees = [ball_tree(positions, line, origin) for line in lines]
+    trees = [box_tree(positions, line, origin) for line in lines]
     known = bound = _NEGLIGIBLE * size
     lines = _own(positions, lines)
     for whole in (False, True):
@@ -80,13 +80,13 @@ def _own(positions: np.ndarray, lines: list[np.ndarray]) -> list[np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _farthest(corners, triangles, balls, ends, known, whole, pieces):
+def _farthest(corners, triangles, boxes, ends, known, whole, pieces):
     """The largest distance that was seen, ``known`` at least, and a bound on all.
 
     ``whole``: divide until the bound holds, into so many ``pieces`` at most.
     """
     stack, depth, p = np.empty((4 * _DEEPEST, 3, 3)), np.empty(4 * _DEEPEST, np.int64), np.empty((3, 3))
-    waiting, heights = np.empty((8 * ends.size + 8, 2), np.int64), np.empty(3)
+    waiting, heights = search_memory(ends), np.empty(3)
     bound, near = known * _TOLERANCE, np.int64(0)
     for t in range(len(corners)):
         for corner in range(3):  # assigning a slice compiles how errors are worded
@@ -111,7 +111,7 @@ def _farthest(corners, triangles, balls, ends, known, whole, pieces):
                     bound = max(bound, farthest)
                     continue
             enough = -1.0 if whole else known * known
-            near, square = nearest_in_tree(x, y, z, triangles, balls, ends, near, waiting, enough)
+            near, square = nearest_in_tree(x, y, z, triangles, boxes, ends, near, waiting, enough)
             known = max(known, np.sqrt(square))
             if not whole:
                 continue
@@ -119,7 +119,7 @@ def _farthest(corners, triangles, balls, ends, known, whole, pieces):
             if level >= _CORNERS_FROM and farthest > (known * _TOLERANCE) ** 2:
                 for c in range(3):
                     x, y, z = p[c, 0], p[c, 1], p[c, 2]
-                    which, square = nearest_in_tree(x, y, z, triangles, balls, ends, near, waiting, -1.0)
+                    which, square = nearest_in_tree(x, y, z, triangles, boxes, ends, near, waiting, -1.0)
                     known = max(known, np.sqrt(square))
                     reach = _reach(p, triangles, which)
                     if reach < farthest:

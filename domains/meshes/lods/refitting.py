@@ -23,7 +23,7 @@ import numpy as np
 from hra.caching import cached_property
 from hra.domains.meshes.building.backs import connect
 from hra.domains.meshes.building.creases import Creases
-from hra.domains.meshes.distances.ball_tree import ball_tree, farthest_of_tree, find_feet, nearest_of_tree
+from hra.domains.meshes.distances.box_tree import box_tree, farthest_of_tree, find_feet, nearest_of_tree
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
 from hra.domains.meshes.mesh import meshopt
@@ -157,7 +157,7 @@ class Refitting:
         """
         corners = feet[0].on_places
         normals = _normals(begin[corners])
-        tree = ball_tree(begin, np.ascontiguousarray(corners.reshape(-1)), _ORIGIN)
+        tree = box_tree(begin, np.ascontiguousarray(corners.reshape(-1)), _ORIGIN)
         corner_points = self._points[np.unique(self._triangles)]
         most = farthest_of_tree(_samples(begin[corners]), *self._tree, farthest_of_tree(corner_points, *tree, far))
         most *= 1 + 1e-9
@@ -181,7 +181,7 @@ class Refitting:
     @cached_property
     def _tree(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         flat = np.ascontiguousarray(self._triangles.reshape(-1), np.uint32)
-        return ball_tree(self._points, meshopt.spatial_sort(flat, self._positions), _ORIGIN)
+        return box_tree(self._points, meshopt.spatial_sort(flat, self._positions), _ORIGIN)
 
     def _are_away(self, corners: np.ndarray, most: float) -> np.ndarray:
         """Which triangles [n, 3, 3] have a point that is farther than ``most`` from the source, bool [n]."""
@@ -244,7 +244,7 @@ class _Feet:
 
     def find(self, places: np.ndarray) -> None:
         """Put the points on triangles at these ``places``."""
-        tree = ball_tree(places, np.ascontiguousarray(self.on_places.reshape(-1)), _ORIGIN)
+        tree = box_tree(places, np.ascontiguousarray(self.on_places.reshape(-1)), _ORIGIN)
         own = self.points
         asked = own.places[self._asked], own.normals[self._asked], own.charts[self._asked]
         face, shares = self.face[self._asked], self.shares[self._asked]
@@ -260,7 +260,7 @@ class _Feet:
 
 def _farthest(places: np.ndarray, feet: Sequence[_Feet]) -> float:
     """The largest distance of a point from the level, whichever of its triangles is nearest."""
-    tree = ball_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
+    tree = box_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
     most = 0.0
     for one in feet:
         # No nearer triangle is farther than the one of the same chart: the farthest of these come first.
@@ -276,7 +276,7 @@ def _farthest(places: np.ndarray, feet: Sequence[_Feet]) -> float:
 
 def _farther(places: np.ndarray, feet: Sequence[_Feet], more: np.ndarray, most: float) -> np.ndarray:
     """The points of ``feet``, and those in ``more`` [n, 3], that are farther than ``most`` from the level [k, 3]."""
-    tree = ball_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
+    tree = box_tree(places, np.ascontiguousarray(feet[0].on_places.reshape(-1)), _ORIGIN)
     points = np.concatenate([more, *(one.points.places[one.distances(places) > most] for one in feet)])
     return points[nearest_of_tree(points, *tree, most)[1] > most]
 

@@ -36,6 +36,6 @@ def test_what_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 def test_the_commands_exist_and_each_domain_has_some(tmp_path: Path) -> None:
     chores = warm_up._chores(tmp_path)
-    assert set(chores) == {"meshes", "tokens", "core", "textures"}
+    assert set(chores) == {"meshes", "tokens", "core", "textures", "points"}
     words = {command[0] for commands in chores.values() for command in commands} - {"-c"}
     assert words <= set(available("hra.commands"))

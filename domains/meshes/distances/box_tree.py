@@ -1,4 +1,7 @@
-"""A tree of balls, eight in each, over triangles along a space-filling curve, in which near ones are found."""
+"""A tree of boxes, eight in each, over triangles along a space-filling curve, in which near ones are found.
+
+Boxes are along the axes: balls around thin triangles hold so much else that a search met seven times as many.
+"""
 
 from __future__ import annotations
 
@@ -7,71 +10,99 @@ import numpy as np
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.triangle_distance import fill_triangles, square_distance, surface_memory
 
-# What rounding may add to radii.
+# By how much of the largest coordinate boxes are wider than what they hold: more than what rounding takes.
 _ROUNDING = 2.0**-40
 _FAN = 8
 # Of so few triangles of a kind all are looked at: the tree has those of other kinds in between.
 _FEW = 48
 
 
-def ball_tree(
+def box_tree(
     positions: np.ndarray, indices: np.ndarray, origin: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Triangles [F, 10], balls around each and around eight of the level below [4, B], and where levels begin."""
+    """Triangles [F, 10], blocks [B, 6, 8] of boxes around each and around the blocks below, and where levels begin.
+
+    A box is the least and the largest coordinates; what is left of the last block of a level is no box.
+    """
     count = indices.size // 3
     triangles, balls, runs, _ = surface_memory(count)
     fill_triangles(positions, indices, 0, indices.size, origin, triangles, balls, runs)
-    levels = [balls]
-    while levels[-1].shape[1] > 1:
-        below = levels[-1]
-        begins = np.arange(0, below.shape[1], _FAN)
-        middle = np.add.reduceat(below[:3], begins, axis=1) / np.diff(np.append(begins, below.shape[1]))
-        number = np.arange(below.shape[1]) // _FAN
-        reach = np.linalg.norm(below[:3] - middle[:, number], axis=0) + below[3]
-        levels.append(np.concatenate([middle, np.maximum.reduceat(reach, begins)[None] * (1 + _ROUNDING)]))
-    ends = np.cumsum([0, *(level.shape[1] for level in levels)])
-    return triangles, np.ascontiguousarray(np.concatenate(levels, axis=1).T), ends
+    corner, *sides = triangles[:, :3].T, triangles[:, 3:6].T, triangles[:, 6:9].T
+    corners = [corner, *(corner + side for side in sides)]
+    low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
+    slack = _ROUNDING * max(np.abs(low).max(initial=0.0), np.abs(high).max(initial=0.0))
+    low, high, levels = low - slack, high + slack, []
+    while not levels or len(levels[-1]) > 1:
+        size = low.shape[1]
+        blocks = np.empty((6, -(-size // _FAN), _FAN))
+        flat = blocks.reshape(6, -1)
+        flat[:3, :size], flat[3:, :size], flat[:3, size:], flat[3:, size:] = low, high, np.inf, -np.inf
+        levels.append(blocks.transpose(1, 0, 2))
+        low, high = blocks[:3].min(axis=2), blocks[3:].max(axis=2)
+    return triangles, np.ascontiguousarray(np.concatenate(levels)), np.cumsum([0, *map(len, levels)])
 
 
 @njit_uncounted(cache=True, nogil=True)
 def _begin(ends, waiting):
-    """A search waits for the ball around all, so for one."""
-    waiting[0, 0], waiting[0, 1] = ends.size - 2, 0
+    """A search waits for the box around all, so for one."""
+    nodes, squares, _ = waiting
+    nodes[0, 0], nodes[0, 1], squares[0] = ends.size - 1, 0, -1.0
     return np.int64(1)
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _next_triangle(x, y, z, reach, balls, ends, waiting, size):
-    """The next triangle whose ball is within ``reach`` of a point, -1 for none, and how many balls wait then."""
+def _next_triangle(x, y, z, best, boxes, ends, waiting, size):
+    """The next triangle whose box is nearer than the square ``best``, -1 for none, and how many boxes wait then."""
+    nodes, squares, eight = waiting
     while size:
         size -= 1
-        level, k = waiting[size, 0], waiting[size, 1]
-        ball = ends[level] + k
-        dx, dy, dz, limit = x - balls[ball, 0], y - balls[ball, 1], z - balls[ball, 2], reach + balls[ball, 3]
-        if dx * dx + dy * dy + dz * dz >= limit * limit:
+        if squares[size] >= best:
             continue
+        level, k = nodes[size, 0], nodes[size, 1]
         if level == 0:
             return k, size
+        # The compiler measures all eight at once, unless it knows how many they are and writes them one by one.
+        block, begin = ends[level - 1] + k, size
+        for child in range(boxes.shape[2]):
+            dx = max(max(boxes[block, 0, child] - x, x - boxes[block, 3, child]), 0.0)
+            dy = max(max(boxes[block, 1, child] - y, y - boxes[block, 4, child]), 0.0)
+            dz = max(max(boxes[block, 2, child] - z, z - boxes[block, 5, child]), 0.0)
+            eight[child] = dx * dx + dy * dy + dz * dz
+        nearest, first = np.inf, size
+        for child in range(_FAN):
+            square = eight[child]
+            if square < best:
+                nodes[size, 0], nodes[size, 1], squares[size] = level - 1, _FAN * k + child, square
+                if square < nearest:
+                    nearest, first = square, size
+                size += 1
         # The nearest child comes first: what it holds makes the others too far away.
-        begin, nearest = size, np.inf
-        for child in range(_FAN * k, min(_FAN * (k + 1), ends[level] - ends[level - 1])):
-            ball = ends[level - 1] + child
-            dx, dy, dz, limit = x - balls[ball, 0], y - balls[ball, 1], z - balls[ball, 2], reach + balls[ball, 3]
-            square = dx * dx + dy * dy + dz * dz
-            if square >= limit * limit:
-                continue
-            waiting[size, 0], waiting[size, 1] = level - 1, child
-            if square < nearest:
-                nearest, begin = square, size
-            size += 1
         if size > begin:
-            last = waiting[size - 1, 1]
-            waiting[size - 1, 1], waiting[begin, 1] = waiting[begin, 1], last
+            last = nodes[size - 1, 1]
+            nodes[size - 1, 1], nodes[first, 1] = nodes[first, 1], last
+            squares[size - 1], squares[first] = squares[first], squares[size - 1]
     return np.int64(-1), size
 
 
+@njit_uncounted(cache=True, nogil=True)
+def box_square(x, y, z, boxes, k):
+    """Square of the distance of a point from the box around triangle ``k``."""
+    block, lane = k // _FAN, k % _FAN
+    dx = max(max(boxes[block, 0, lane] - x, x - boxes[block, 3, lane]), 0.0)
+    dy = max(max(boxes[block, 1, lane] - y, y - boxes[block, 4, lane]), 0.0)
+    dz = max(max(boxes[block, 2, lane] - z, z - boxes[block, 5, lane]), 0.0)
+    return dx * dx + dy * dy + dz * dz
+
+
 @njit(cache=True, nogil=True)
-def nearest_in_tree(x, y, z, triangles, balls, ends, guess, waiting, enough):
+def search_memory(ends):
+    """Memory of one search: levels and numbers of boxes that wait, their squares of distances, and those of eight."""
+    size = _FAN * ends.size
+    return np.empty((size, 2), np.int64), np.empty(size), np.empty(_FAN)
+
+
+@njit(cache=True, nogil=True)
+def nearest_in_tree(x, y, z, triangles, boxes, ends, guess, waiting, enough):
     """The triangle nearest to a point, and the square of its distance; a near ``guess`` saves time.
 
     The first whose square is at most ``enough`` ends the search.
@@ -81,48 +112,46 @@ def nearest_in_tree(x, y, z, triangles, balls, ends, guess, waiting, enough):
     best, which = square_distance(x, y, z, triangles, guess), guess
     if best <= enough:
         return which, best
-    reach = np.sqrt(best)
-    k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, _begin(ends, waiting))
+    k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, _begin(ends, waiting))
     while k >= 0:
         square = square_distance(x, y, z, triangles, k)
         if square < best:
             best, which = square, k
             if best <= enough:
                 break
-            reach = np.sqrt(best)
-        k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, size)
+        k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, size)
     return which, best
 
 
 def nearest_of_tree(
-    points: np.ndarray, triangles: np.ndarray, balls: np.ndarray, ends: np.ndarray, enough: float = -1.0
+    points: np.ndarray, triangles: np.ndarray, boxes: np.ndarray, ends: np.ndarray, enough: float = -1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The triangle of a `ball_tree` nearest to each of ``points`` float64 [n, 3], int64 [n], and how far it is.
+    """The triangle of a `box_tree` nearest to each of ``points`` float64 [n, 3], int64 [n], and how far it is.
 
     The origin of the tree is that of the points. Of what is within ``enough``, any triangle so near will do.
     """
     near, squares = np.empty(len(points), np.int64), np.empty(len(points))
-    _measure(np.ascontiguousarray(points), triangles, balls, ends, enough, False, near, squares)
+    _measure(np.ascontiguousarray(points), triangles, boxes, ends, enough, False, near, squares)
     return near, np.sqrt(squares)
 
 
 def farthest_of_tree(
-    points: np.ndarray, triangles: np.ndarray, balls: np.ndarray, ends: np.ndarray, least: float
+    points: np.ndarray, triangles: np.ndarray, boxes: np.ndarray, ends: np.ndarray, least: float
 ) -> float:
-    """How far the farthest of ``points`` float64 [n, 3] is from triangles of a `ball_tree`, ``least`` if none is."""
+    """How far the farthest of ``points`` float64 [n, 3] is from triangles of a `box_tree`, ``least`` if none is."""
     near, squares = np.empty(len(points), np.int64), np.empty(len(points))
-    _measure(np.ascontiguousarray(points), triangles, balls, ends, least, True, near, squares)
+    _measure(np.ascontiguousarray(points), triangles, boxes, ends, least, True, near, squares)
     return max(least, float(np.sqrt(squares.max(initial=0.0))))
 
 
 @njit(cache=True, nogil=True)
-def _measure(points, triangles, balls, ends, enough, rising, near, squares):
+def _measure(points, triangles, boxes, ends, enough, rising, near, squares):
     """``rising``: the farthest so far is enough for those that follow."""
-    waiting, guess = np.empty((8 * ends.size + 8, 2), np.int64), np.int64(0)
+    waiting, guess = search_memory(ends), np.int64(0)
     enough = enough * abs(enough)
     for i in range(len(points)):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        guess, squares[i] = nearest_in_tree(x, y, z, triangles, balls, ends, guess, waiting, enough)
+        guess, squares[i] = nearest_in_tree(x, y, z, triangles, boxes, ends, guess, waiting, enough)
         near[i] = guess
         if rising:
             enough = max(enough, squares[i])
@@ -135,13 +164,13 @@ def find_feet(points, normals, kinds, tree, of_triangle, facing, face, shares):
     Parameters
     ----------
     points, normals : float64 [n, 3]; kinds : int64 [n].
-    tree : `ball_tree`; of_triangle : normals float64 [F, 3] and kinds int64 [F] of its triangles.
+    tree : `box_tree`; of_triangle : normals float64 [F, 3] and kinds int64 [F] of its triangles.
     facing : the least cosine of both normals; where no triangle has it, any will do.
     face : int64 [n], guesses, -1 for none; the triangles are written to it, -1 where none is of the kind.
     shares : float64 [n, 3], what the corners of the triangle have of the nearest point is written to it.
     """
     (triangles, _, ends), kind = tree, of_triangle[1]
-    waiting = np.empty((8 * ends.size + 8, 2), np.int64)
+    waiting = search_memory(ends)
     # The triangles of each kind, side by side, and of each the one that was found last: a guess of the right kind.
     most = np.int64(0)
     for k in range(kind.size):
@@ -174,28 +203,24 @@ def find_feet(points, normals, kinds, tree, of_triangle, facing, face, shares):
 @njit_uncounted(cache=True, nogil=True)
 def _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting, alike):
     """The nearest triangle of the kind of point ``i``, one of those in ``alike``, -1 where none faces it."""
-    (triangles, balls, ends), (others, kind) = tree, of_triangle
+    (triangles, boxes, ends), (others, kind) = tree, of_triangle
     best, which = np.inf, np.int64(-1)
     if kind[guess] == kinds[i] and _cosine(normals, i, others, guess) >= facing:
         best, which = square_distance(x, y, z, triangles, guess), guess
-    reach = np.sqrt(best)
     if alike.size <= _FEW:
         for k in alike:
-            dx, dy, dz, limit = x - balls[k, 0], y - balls[k, 1], z - balls[k, 2], reach + balls[k, 3]
-            if dx * dx + dy * dy + dz * dz < limit * limit and _cosine(normals, i, others, k) >= facing:
+            if box_square(x, y, z, boxes, k) < best and _cosine(normals, i, others, k) >= facing:
                 square = square_distance(x, y, z, triangles, k)
                 if square < best:
                     best, which = square, k
-                    reach = np.sqrt(best)
         return which
-    k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, _begin(ends, waiting))
+    k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, _begin(ends, waiting))
     while k >= 0:
         if kind[k] == kinds[i] and _cosine(normals, i, others, k) >= facing:
             square = square_distance(x, y, z, triangles, k)
             if square < best:
                 best, which = square, k
-                reach = np.sqrt(best)
-        k, size = _next_triangle(x, y, z, reach, balls, ends, waiting, size)
+        k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, size)
     return which
 
 

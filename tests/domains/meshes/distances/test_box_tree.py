@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.distances.ball_tree import ball_tree, find_feet, nearest_of_tree
+from hra.domains.meshes.distances.box_tree import box_tree, find_feet, nearest_of_tree
+from hra.domains.meshes.distances.triangle_distance import square_distance
 
 
 def test_the_nearest_triangle_of_a_kind_is_found_with_the_point_on_it() -> None:
     rng = np.random.default_rng(0)
     corners = (rng.normal(size=(60, 1, 3)) + 0.3 * rng.normal(size=(60, 3, 3))).reshape(-1, 3)
     indices, points = np.arange(180, dtype=np.uint32), rng.normal(size=(300, 3))
-    tree = ball_tree(corners, indices, np.zeros(3))
+    tree = box_tree(corners, indices, np.zeros(3))
     triangles = indices.reshape(-1, 3)
     _, distance = nearest_of_tree(points, *tree)
     expected = meshes.nearest_distances(points, corners.astype(np.float64), triangles)
@@ -33,9 +35,30 @@ def test_the_nearest_triangle_of_a_kind_is_found_with_the_point_on_it() -> None:
 
 def test_triangles_that_face_a_point_come_first() -> None:
     square = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]], float)
-    tree = ball_tree(square, np.array([0, 1, 2, 3, 5, 4], np.uint32), np.zeros(3))
+    tree = box_tree(square, np.array([0, 1, 2, 3, 5, 4], np.uint32), np.zeros(3))
     up = np.array([[0, 0, 1.0], [0, 0, -1.0]])
     face, shares, kinds = np.full(3, -1), np.zeros((3, 3)), np.zeros(3, np.int64)
     points, normals = np.full((3, 3), 0.2), np.array([[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0]])
     find_feet(points, normals, kinds, tree, (up, np.zeros(2, np.int64)), 0.2, face, shares)
     assert face.tolist() == [0, 1, 0]  # the last is faced by none, and takes the nearest
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 63, 64, 65, 600])
+@pytest.mark.parametrize("kind", ["scattered", "flat", "thin", "far from the origin"])
+def test_no_triangle_is_nearer_than_the_one_that_is_found(kind: str, count: int) -> None:
+    rng = np.random.default_rng(count)
+    corners = rng.normal(size=(count, 1, 3)) + 0.2 * rng.normal(size=(count, 3, 3))
+    points = rng.normal(size=(200, 3))
+    if kind == "flat":  # boxes without a height, and points on them
+        corners[..., 2], points[:100, 2] = 1.0, 1.0
+    elif kind == "thin":
+        corners[:, 2] = corners[:, 1] + 1e-9 * rng.normal(size=(count, 3))
+    elif kind == "far from the origin":
+        corners, points = corners + 1e6, points + 1e6
+    points = np.concatenate([points, corners[:, 1], corners.mean(axis=1)])
+    tree = box_tree(corners.reshape(-1, 3), np.arange(3 * count), np.zeros(3))
+    triangles, (near, distance) = tree[0], nearest_of_tree(points, *tree)
+    least = [min(square_distance(*point, triangles, k) for k in range(count)) for point in points]
+    assert np.array_equal(distance, np.sqrt(least))
+    own = [square_distance(*point, triangles, k) for point, k in zip(points, near, strict=True)]
+    assert np.array_equal(own, least)
