@@ -10,7 +10,7 @@ from hra.domains.meshes.mesh.triangle_mesh import check_positions, check_triangl
 # Column of triangles for what is added to distances from them.
 OFF = 9
 # Triangles that are passed over at once where they are too far away.
-_RUN = 8
+RUN = 8
 
 
 @njit_uncounted(cache=True, nogil=True)
@@ -78,14 +78,14 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
     # Without branches the compiler tests several balls at once.
-    for r in range((count + _RUN - 1) // _RUN):
+    for r in range((count + RUN - 1) // RUN):
         dx, dy, dz, limit = x - runs[0, r], y - runs[1, r], z - runs[2, r], reach + runs[3, r]
         gaps[r] = dx * dx + dy * dy + dz * dz - limit * limit
-    for r in range((count + _RUN - 1) // _RUN):
+    for r in range((count + RUN - 1) // RUN):
         # Nothing in a ball is nearer than its near side.
         if gaps[r] >= 0:
             continue
-        for k in range(_RUN * r, min(_RUN * (r + 1), count)):
+        for k in range(RUN * r, min(RUN * (r + 1), count)):
             dx, dy, dz, limit = x - balls[0, k], y - balls[1, k], z - balls[2, k], reach + balls[3, k]
             if dx * dx + dy * dy + dz * dz < limit * limit:
                 square = square_distance(x, y, z, triangles, k)
@@ -115,7 +115,7 @@ def walk(x, y, z, triangles, walls, behind, start):
 
 def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Memory for ``count`` triangles: they, the balls around them and around runs of them, and the gaps of a search."""
-    runs = -(-count // _RUN)
+    runs = -(-count // RUN)
     return np.zeros((count, OFF + 1)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
 
 
@@ -142,8 +142,8 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
                 reach += (triangles[k, axis] + side - balls[axis, k]) ** 2
             square = max(square, reach)
         balls[3, k] = np.sqrt(square)
-    for r in range((count + _RUN - 1) // _RUN):
-        _fill_run(balls, _RUN * r, min(_RUN * (r + 1), count), runs, r)
+    for r in range((count + RUN - 1) // RUN):
+        _fill_run(balls, RUN * r, min(RUN * (r + 1), count), runs, r)
 
 
 @njit_uncounted(cache=True, nogil=True)
