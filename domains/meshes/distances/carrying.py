@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.deviation import ROUNDING, Patches
+from hra.domains.meshes.distances.deviation import ROUNDING
+from hra.domains.meshes.distances.ground import Ground
 from hra.domains.meshes.distances.pieces import best_label, fill_patch, patch_memory, pieces_memory, split
 from hra.domains.meshes.distances.settling import fill_slopes, settle_near, settling_memory
 from hra.domains.meshes.distances.triangle_distance import (
@@ -44,7 +45,11 @@ class Carried:
     """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray, deviation: np.ndarray) -> None:
-        self._positions, self._triangles, self._deviation = positions, triangles, deviation
+        self._positions, self._deviation, self.ground = (
+            positions,
+            deviation,
+            Ground(positions, triangles, deviation[:, 1]),
+        )
         self._surface = np.ascontiguousarray(positions[triangles], np.float64)
         first = np.arange(len(triangles), dtype=np.int64)
         self._pieces = self._surface.copy(), first.copy(), np.full(len(triangles), -1, np.int64)
@@ -66,7 +71,7 @@ class Carried:
 
     def step(
         self, gone: tuple[np.ndarray, np.ndarray], made: tuple[np.ndarray, np.ndarray], indices: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, Patches]:
+    ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Make C changes, each after those that make what it takes away.
 
         Parameters
@@ -78,7 +83,7 @@ class Carried:
         -------
         Bounds on how far the source is from what each makes, float64 [C]; up to where bounds need not be tighter,
         because they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces
-        each change moves.
+        each change moves, as where they begin int64 [C + 1] and their numbers int64.
         """
         # Of one kind of integers, so that all is compiled once.
         gone, made = ((at.astype(np.int64), rows.astype(np.int64)) for at, rows in (gone, made))
@@ -87,8 +92,7 @@ class Carried:
         state = self._pieces, self._head, self._below, self._known, self._parts
         found = _carry(self._positions, indices, self._surface, lost, gone, made, state, self._used, self._free, memory)
         bounds, enough, at, moved, self._pieces, self._used, self._free = found
-        corners = self._triangles[moved].reshape(-1)
-        return bounds, enough, Patches(corners, 3 * np.arange(len(moved) + 1), self._deviation[moved, 1], at)
+        return bounds, enough, (at, moved)
 
 
 @njit(cache=True, nogil=True)

@@ -185,7 +185,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                     # All three distances are from one triangle, so that convexity speaks for what is between them.
                     reach = max(known[1, 0], known[1, 1], known[1, 2])
                 else:
-                    start = _middle_label(corners, labels, triangles)
+                    start = middle_label(corners, labels, triangles)
                     room = accepted - deviation[c]
                     reach = bound_by_quarters(corners, labels, known, start, room, surface, stacks)
                 bound = max(bound, deviation[c] + reach)
@@ -218,8 +218,8 @@ def _mark(positions, onto, g, number, origin, triangles, near, seen, reach_of):
 
 
 @njit(inline="always")
-def _middle_label(corners, labels, triangles):
-    """The label that two corners have, or the one that is nearest to the centroid."""
+def middle_label(corners, labels, triangles):
+    """Of the triangle ``corners[0]`` the label that two corners have, or the one that is nearest to the centroid."""
     # Only tightness depends on the choice.
     if labels[0, 0] == labels[0, 1] or labels[0, 0] == labels[0, 2]:
         return labels[0, 0]
@@ -252,7 +252,7 @@ def bound_by_quarters(corners, labels, known, start, room, surface, stacks):
     start : a triangle of the surface that is near to its middle.
     surface : `Surface`; stacks : `Stacks`.
     """
-    triangles, balls, runs, count, gaps, walls, behind = surface
+    triangles, balls, runs, count, gaps, _, _ = surface
     points, parts, heights, waiting, depth = stacks
     most, left = 0.0, 1
     depth[0] = 0
@@ -266,7 +266,7 @@ def bound_by_quarters(corners, labels, known, start, room, surface, stacks):
             x, y, z = centroid(corners)
             start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
-        reach = bound_by_walls(corners[0], known, start, triangles, walls, behind, room, points, parts, heights)
+        reach, room = bound_by_walls(corners[0], known, start, surface, room, points, parts, heights)
         # -1: too many triangles below to follow; inf: the walls cut badly. A quarter may do better at either.
         if 0.0 <= reach <= room:
             most = max(most, reach)

@@ -20,7 +20,8 @@ _LEAST = 2.0**-960
 
 def settling_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Memory for ``count`` triangles: what `fill_slopes` writes, candidates and how far they are; and for pieces:
-    their middles and corners by coordinate, squares of distances, and labels."""
+    their middles and corners by coordinate, squares of distances, and labels.
+    """
     return (
         np.empty((count, 9)),
         np.empty(count, np.int64),

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.distances.triangle_distance import OFF, square_distance
+from hra.domains.meshes.distances.pieces import TOLERANCE
+from hra.domains.meshes.distances.triangle_distance import OFF, nearest_triangle, square_distance
 
 # Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.
 _MOST_VISITS = 64
@@ -34,18 +35,20 @@ def parts_memory() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @njit(inline="always")
-def bound_by_walls(corners, known, start, triangles, walls, behind, room, points, parts, heights):
+def bound_by_walls(corners, known, start, surface, room, points, parts, heights):
     """How far the triangle ``corners`` [3, 3] is at most from the patch, if that is within ``room``; else inf.
 
-    -1 if it lies over more coarse triangles than one call follows.
+    -1 if it lies over more coarse triangles than one call follows. Also the room, which grows where a corner of a part
+    shows that no bound can be within it.
 
     Parameters
     ----------
     known : float64 [2, 3], for each corner a coarse triangle, or -1, and how far it is from that.
     start : a coarse triangle that is near to it.
-    walls, behind : see `fill_patch`.
+    surface : see `hra.domains.meshes.distances.deviation.Surface`.
     points, parts, heights : `parts_memory`.
     """
+    triangles, balls, runs, total, gaps, walls, behind = surface
     most, waiting, visits = 0.0, 1, 0
     for i in range(3):
         for axis in range(3):
@@ -69,7 +72,7 @@ def bound_by_walls(corners, known, start, triangles, walls, behind, room, points
                 continue
         visits += 1
         if visits > _MOST_VISITS:
-            return -1.0
+            return -1.0, room
         # A cut reads one of the two parts in work and writes to the other.
         for i in range(count):
             _copy(points, waiting, i, rest, i)
@@ -79,7 +82,7 @@ def bound_by_walls(corners, known, start, triangles, walls, behind, room, points
             if side == entry or behind[k, side] < 0:
                 continue
             if 2 * count > _MOST_CORNERS:
-                return -1.0
+                return -1.0, room
             if _fill_heights(points, rest, count, walls, k, side, slack, heights) <= 0:
                 continue
             # Places from the top of the stack on are free, that of the part in work among them: what is cut off waits
@@ -93,9 +96,25 @@ def bound_by_walls(corners, known, start, triangles, walls, behind, room, points
             waiting, rest = waiting + 1, 2 * len(points) - 3 - rest
         reach = _reach(points, rest, count, triangles, k, room)
         if reach > room:
-            return np.inf
+            x, y, z = _farthest(points, rest, count, triangles, k)
+            which, square = nearest_triangle(x, y, z, triangles, balls, runs, total, np.int64(k), gaps)
+            room = max(room, TOLERANCE * (np.sqrt(square) + triangles[which, OFF]))
+            reach = _reach(points, rest, count, triangles, k, room)
+            if reach > room:
+                return np.inf, room
         most = max(most, reach)
-    return most
+    return most, room
+
+
+@njit(inline="always")
+def _farthest(points, part, count, triangles, k):
+    """The corner of a part that is farthest from triangle ``k``."""
+    far, most = 0, -1.0
+    for i in range(count):
+        square = square_distance(points[part, i, 0], points[part, i, 1], points[part, i, 2], triangles, k)
+        if square > most:
+            far, most = i, square
+    return points[part, far, 0], points[part, far, 1], points[part, far, 2]
 
 
 @njit(inline="always")

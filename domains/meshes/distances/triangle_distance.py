@@ -142,6 +142,12 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
                 reach += (triangles[k, axis] + side - balls[axis, k]) ** 2
             square = max(square, reach)
         balls[3, k] = np.sqrt(square)
+    fill_runs(balls, count, runs)
+
+
+@njit_uncounted(cache=True, nogil=True)
+def fill_runs(balls, count, runs):
+    """Write the balls around each eight consecutive ones of the first ``count``."""
     for r in range((count + RUN - 1) // RUN):
         _fill_run(balls, RUN * r, min(RUN * (r + 1), count), runs, r)
 
