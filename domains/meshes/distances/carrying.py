@@ -16,7 +16,7 @@ from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.deviation import ROUNDING
 from hra.domains.meshes.distances.ground import Ground
 from hra.domains.meshes.distances.pieces import best_label, fill_patch, patch_memory, pieces_memory, split
-from hra.domains.meshes.distances.settling import fill_slopes, settle_near, settling_memory
+from hra.domains.meshes.distances.settling import settle_near, settling_memory
 from hra.domains.meshes.distances.triangle_distance import (
     fill_triangles,
     nearest_triangle,
@@ -130,7 +130,6 @@ def _carry(positions, indices, triangles, lost, gone, made, state, used, free, m
             origin[axis] = positions[indices[begin], axis]
             extent = max(extent, box[1, axis] - origin[axis], origin[axis] - box[0, axis])
         fill_triangles(positions, indices, begin, begin + 3 * count, origin, surface[0], surface[1], surface[2])
-        fill_slopes(surface[0], count, settling[0])
         # Errors never fall from fine to coarse: a bound need not be less than those of what goes.
         shown = settle_near(waiting, size, corners, origin, surface, count, settling, label, reached)
         sizes[0], sizes[1] = max(finer, negligible, _TOLERANCE * shown), 0.0

@@ -21,6 +21,7 @@ from hra.domains.meshes.distances.deviation import (
 from hra.domains.meshes.distances.pieces import TOLERANCE, fill_patch, patch_memory, pieces_memory
 from hra.domains.meshes.distances.straddling import parts_memory
 from hra.domains.meshes.distances.triangle_distance import (
+    COLUMNS,
     OFF,
     fill_runs,
     fill_triangles,
@@ -51,7 +52,7 @@ class Ground:
         surface[:, OFF] = deviation
         at, corners = group(indices.astype(np.int64), len(positions))
         self._tables = surface, np.ascontiguousarray(balls.T), walls, behind, at, corners // 3
-        self._extent = float(np.abs(surface[:, :9]).max()) * 2
+        self._extent = float(np.abs(surface[:, :OFF]).max()) * 2
 
     def bounds(
         self, made: tuple[np.ndarray, np.ndarray], moved: tuple[np.ndarray, np.ndarray], enough: np.ndarray
@@ -143,7 +144,7 @@ def _copy_moved(moved, first, last, tables, triangles, balls, runs, walls, behin
         here[moved[first + i]] = i
     for i in range(last - first):
         w = moved[first + i]
-        for j in range(OFF + 1):
+        for j in range(COLUMNS):
             triangles[i, j] = every[w, j]
         for j in range(4):
             balls[j, i] = every_ball[w, j]

@@ -10,82 +10,51 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.triangle_distance import RUN, square_distance
+from hra.domains.meshes.distances.triangle_distance import (
+    RUN,
+    square_distance,
+    square_from_side,
+    square_length,
+)
 
 # Pieces that are looked at together: few enough to be near each other, many enough to fill vectors of any processor.
 _TOGETHER = 32
-# Squares of sides below this are none: what is divided by them is finite.
-_LEAST = 2.0**-960
 
 
-def settling_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Memory for ``count`` triangles: what `fill_slopes` writes, candidates and how far they are; and for pieces:
-    their middles and corners by coordinate, squares of distances, and labels.
+def settling_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Memory for candidates among ``count`` triangles and how far they are; and for pieces looked at together.
+
+    Of these: middles and corners by coordinate, squares of distances of middles and of corners, and labels.
     """
-    return (
-        np.empty((count, 9)),
-        np.empty(count, np.int64),
-        np.empty(count),
-        np.empty((12, _TOGETHER)),
-        np.empty((2, _TOGETHER)),
-        np.empty(_TOGETHER, np.int64),
-    )
-
-
-@njit_uncounted(cache=True, nogil=True)
-def fill_slopes(triangles, count, slopes):
-    """Write how the place of a foot on each triangle grows: on both sides from the first corner, and along all three.
-
-    All are 0 where a triangle or a side has no extent, which makes its foot a corner.
-    """
-    for k in range(count):
-        sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
-        tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
-        ss, st, tt = sx * sx + sy * sy + sz * sz, sx * tx + sy * ty + sz * tz, tx * tx + ty * ty + tz * tz
-        area, third = ss * tt - st * st, ss - 2 * st + tt
-        one, two, both = (tt / area, ss / area, st / area) if area > 0 else (0.0, 0.0, 0.0)
-        slopes[k, 0], slopes[k, 1], slopes[k, 2] = one * sx - both * tx, one * sy - both * ty, one * sz - both * tz
-        slopes[k, 3], slopes[k, 4], slopes[k, 5] = two * tx - both * sx, two * ty - both * sy, two * tz - both * sz
-        slopes[k, 6], slopes[k, 7] = 1 / ss if ss > _LEAST else 0.0, 1 / tt if tt > _LEAST else 0.0
-        slopes[k, 8] = 1 / third if third > _LEAST else 0.0
+    pieces = np.empty((12, _TOGETHER)), np.empty((2, _TOGETHER)), np.empty(_TOGETHER, np.int64)
+    return np.empty(count, np.int64), np.empty(count), *pieces
 
 
 @njit(inline="always")
-def _square(px, py, pz, triangle):
-    """Square of the distance from a point, relative to the first corner, to a triangle: the least of four.
-
-    Each is that of a point of the triangle, so none is too small. What is not a number is passed over as the first.
-    """
+def _square(x, y, z, triangle):
+    """As `square_distance`, without branches, from a point relative to the first corner."""
     sx, sy, sz, tx, ty, tz, ux, uy, uz, vx, vy, vz, one, two, three = triangle
-    s, t = px * ux + py * uy + pz * uz, px * vx + py * vy + pz * vz
-    qx, qy, qz = px - s * sx - t * tx, py - s * sy - t * ty, pz - s * sz - t * tz
-    above = qx * qx + qy * qy + qz * qz
+    s, t = x * ux + y * uy + z * uz, x * vx + y * vy + z * vz
+    above = square_length(x - s * sx - t * tx, y - s * sy - t * ty, z - s * sz - t * tz)
     best = above if (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0) else np.inf
-    share = min(max((px * sx + py * sy + pz * sz) * one, 0.0), 1.0)
-    qx, qy, qz = px - share * sx, py - share * sy, pz - share * sz
-    best = min(best, qx * qx + qy * qy + qz * qz)
-    share = min(max((px * tx + py * ty + pz * tz) * two, 0.0), 1.0)
-    qx, qy, qz = px - share * tx, py - share * ty, pz - share * tz
-    best = min(best, qx * qx + qy * qy + qz * qz)
-    rx, ry, rz, qx, qy, qz = tx - sx, ty - sy, tz - sz, px - sx, py - sy, pz - sz
-    share = min(max((qx * rx + qy * ry + qz * rz) * three, 0.0), 1.0)
-    qx, qy, qz = qx - share * rx, qy - share * ry, qz - share * rz
-    return min(best, qx * qx + qy * qy + qz * qz)
+    best = min(best, square_from_side(x, y, z, sx, sy, sz, one))
+    best = min(best, square_from_side(x, y, z, tx, ty, tz, two))
+    return min(best, square_from_side(x - sx, y - sy, z - sz, tx - sx, ty - sy, tz - sz, three))
 
 
 @njit(inline="always")
-def _loaded(triangles, slopes, k):
+def _loaded(triangles, k):
     return (
         *(triangles[k, 3], triangles[k, 4], triangles[k, 5], triangles[k, 6], triangles[k, 7], triangles[k, 8]),
-        *(slopes[k, 0], slopes[k, 1], slopes[k, 2], slopes[k, 3], slopes[k, 4], slopes[k, 5]),
-        *(slopes[k, 6], slopes[k, 7], slopes[k, 8]),
+        *(triangles[k, 10], triangles[k, 11], triangles[k, 12], triangles[k, 13], triangles[k, 14], triangles[k, 15]),
+        *(triangles[k, 16], triangles[k, 17], triangles[k, 18]),
     )
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _nearer(points, n, triangles, slopes, k, squares, labels):
+def _nearer(points, n, triangles, k, squares, labels):
     """Label the middles for which triangle ``k`` is the nearest so far."""
-    x, y, z, triangle = triangles[k, 0], triangles[k, 1], triangles[k, 2], _loaded(triangles, slopes, k)
+    x, y, z, triangle = triangles[k, 0], triangles[k, 1], triangles[k, 2], _loaded(triangles, k)
     for i in range(n):
         square = _square(points[0, i] - x, points[1, i] - y, points[2, i] - z, triangle)
         labels[i] = k if square < squares[0, i] else labels[i]
@@ -93,9 +62,9 @@ def _nearer(points, n, triangles, slopes, k, squares, labels):
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _farther(points, row, n, triangles, slopes, k, squares, labels):
+def _farther(points, row, n, triangles, k, squares, labels):
     """Keep the largest distance from triangle ``k`` of the corners of what has this label."""
-    x, y, z, triangle = triangles[k, 0], triangles[k, 1], triangles[k, 2], _loaded(triangles, slopes, k)
+    x, y, z, triangle = triangles[k, 0], triangles[k, 1], triangles[k, 2], _loaded(triangles, k)
     for i in range(n):
         square = _square(points[row, i] - x, points[row + 1, i] - y, points[row + 2, i] - z, triangle)
         squares[1, i] = max(squares[1, i], square if labels[i] == k else 0.0)
@@ -162,7 +131,7 @@ def settle_near(waiting, size, corners, origin, surface, count, memory, label, r
     label : [size]; reached : [size], distances to be added.
     """
     triangles, balls, runs, gaps = surface
-    slopes, candidates, apart, points, squares, labels = memory
+    candidates, apart, points, squares, labels = memory
     last, shown = np.int64(0), 0.0
     for first in range(0, size, _TOGETHER):
         n = min(_TOGETHER, size - first)
@@ -171,14 +140,14 @@ def settle_near(waiting, size, corners, origin, surface, count, memory, label, r
         for i in range(n):
             squares[0, i], squares[1, i], labels[i] = np.inf, 0.0, candidates[0]
         for j in range(found):
-            _nearer(points, n, triangles, slopes, candidates[j], squares, labels)
+            _nearer(points, n, triangles, candidates[j], squares, labels)
         for j in range(found):
             k, wanted = candidates[j], False
             for i in range(n):
                 wanted |= labels[i] == k
             if wanted:
                 for corner in range(1, 4):
-                    _farther(points, 3 * corner, n, triangles, slopes, k, squares, labels)
+                    _farther(points, 3 * corner, n, triangles, k, squares, labels)
         for i in range(n):
             own = reached[first + i]
             shown = max(shown, np.sqrt(squares[0, i]) + own)
