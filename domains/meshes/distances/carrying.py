@@ -20,7 +20,7 @@ from hra.domains.meshes.distances.settling import settle_near, settling_memory
 from hra.domains.meshes.distances.triangle_distance import (
     fill_triangles,
     nearest_triangle,
-    square_distance,
+    square_of,
     surface_memory,
 )
 
@@ -377,7 +377,7 @@ def _reach(local, at, surface, k):
     """How far the farthest corner of a part is from triangle ``k``."""
     most = 0.0
     for i in range(3):
-        most = max(most, square_distance(local[at, i, 0], local[at, i, 1], local[at, i, 2], surface, k))
+        most = max(most, square_of(local[at, i, 0], local[at, i, 1], local[at, i, 2], surface, k))
     return np.sqrt(most)
 
 

@@ -68,7 +68,7 @@ class Ground:
         most, corners = (int(np.diff(at).max(initial=0)) for at in (moved[0], made[0]))
         own = (
             *(surface_memory(most), patch_memory(most)[:2], Stacks(*parts_memory(), *quarters_memory())),
-            *(pieces_memory(), (np.empty(corners, np.int64), np.empty(corners), np.empty((2, 3)))),
+            *(pieces_memory(), (np.empty(corners, np.int64), np.empty(corners))),
         )
         result, here = np.zeros(len(enough)), np.full(len(self._tables[0]), -1, np.int32)
         _bound_changes(self._positions, made, moved, enough, self._origin, self._tables, own, here, result)
@@ -97,7 +97,7 @@ def _bound_changes(positions, made, moved, enough, origin, tables, own, here, re
 @njit_uncounted(cache=True, nogil=True)
 def _bound_change(positions, indices, at, moved, rows, enough, origin, tables, own, here):
     (begin, end), (first, last), count = at, rows, rows[1] - rows[0]
-    (triangles, balls, runs, gaps), (walls, behind), stacks, (corners, labels), (near, reached, known) = own
+    (triangles, balls, runs, gaps), (walls, behind), stacks, (corners, labels), (near, reached) = own
     _copy_moved(moved, first, last, tables, triangles, balls, runs, walls, behind, here)
     surface = Surface(triangles, balls, runs, count, gaps, walls, behind)
     guess, bound, extent = np.int64(0), 0.0, 0.0
@@ -119,14 +119,13 @@ def _bound_change(positions, indices, at, moved, rows, enough, origin, tables, o
             v, place = indices[i + corner], i - begin + corner
             for axis in range(3):
                 corners[0, corner, axis] = positions[v, axis] - origin[axis]
-            labels[0, corner] = known[0, corner] = near[place]
-            known[1, corner] = reached[place]
+            labels[0, corner] = near[place]
         if labels[0, 0] == labels[0, 1] == labels[0, 2]:
             # All three distances are from one triangle, so that convexity speaks for what is between them.
-            reach = max(known[1, 0], known[1, 1], known[1, 2])
+            reach = max(reached[i - begin], reached[i - begin + 1], reached[i - begin + 2])
         else:
             start = middle_label(corners, labels, triangles)
-            reach = bound_by_quarters(corners, labels, known, start, accepted, surface, stacks)
+            reach = bound_by_quarters(corners, labels, start, accepted, surface, stacks)
         bound = max(bound, reach)
         # The bound is no tighter than this triangle's: to cut the others further would gain nothing.
         if bound > accepted:

@@ -28,6 +28,12 @@ def square_distance(x, y, z, triangles, k):
     The result always belongs to a point of the triangle, also where the triangle is degenerate: it may then be too
     large, but is never too small.
     """
+    return square_of(x, y, z, triangles, k)
+
+
+@njit(inline="always")
+def square_of(x, y, z, triangles, k):
+    """As `square_distance`, compiled in place: for loops that do little else."""
     sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
     tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
     x, y, z = x - triangles[k, 0], y - triangles[k, 1], z - triangles[k, 2]
@@ -69,7 +75,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     guess : a near triangle saves time; gaps : [m], memory to work in.
     """
     # What the guess already reaches makes the balls of most others too far away to look at.
-    best, which = square_distance(x, y, z, triangles, guess), guess
+    best, which = square_of(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
     # Without branches the compiler tests several balls at once.
     for r in range((count + RUN - 1) // RUN):
@@ -82,7 +88,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
         for k in range(RUN * r, min(RUN * (r + 1), count)):
             dx, dy, dz, limit = x - balls[0, k], y - balls[1, k], z - balls[2, k], reach + balls[3, k]
             if dx * dx + dy * dy + dz * dz < limit * limit:
-                square = square_distance(x, y, z, triangles, k)
+                square = square_of(x, y, z, triangles, k)
                 if square < best:
                     best, which = square, k
                     reach = np.sqrt(best)
