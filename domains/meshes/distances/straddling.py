@@ -17,6 +17,8 @@ from hra.domains.meshes.distances.triangle_distance import OFF, nearest_triangle
 # Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.
 _MOST_VISITS = 64
 _MOST_PARTS = 2 * _MOST_VISITS + 1
+# How often a part goes on elsewhere at most, where no wall leads on.
+_MOST_JUMPS = 1
 # Room for the corners of a part; a cut adds one, and by rounding no more than there are.
 _MOST_CORNERS = 24
 # A corner may stick out of a wall by this part of the bound that is good enough, rather than be cut off.
@@ -26,7 +28,7 @@ _SLACK = 0.1
 def parts_memory() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Memory for the corners of parts that wait (the last two are in work), where and from where, and for heights."""
     points = np.empty((_MOST_PARTS + 2, _MOST_CORNERS, 3))
-    return points, np.empty((_MOST_PARTS, 3), np.int64), np.empty((3, _MOST_CORNERS))
+    return points, np.empty((_MOST_PARTS, 4), np.int64), np.empty((3, _MOST_CORNERS))
 
 
 @njit_uncounted(cache=True, nogil=True)
@@ -47,12 +49,13 @@ def bound_by_walls(corners, start, surface, room, points, parts, heights):
     for i in range(3):
         for axis in range(3):
             points[0, i, axis] = corners[0, i, axis]
-    parts[0, 0], parts[0, 1], parts[0, 2] = 3, start, -1
+    parts[0, 0], parts[0, 1], parts[0, 2], parts[0, 3] = 3, start, -1, 0
     rest, slack = len(points) - 1, room * _SLACK
     # Ends: a turn takes a part off the stack for good, or it is one of the visits, which are counted.
     while waiting:
         waiting -= 1
-        count, k, entry, farthest, part, far = parts[waiting, 0], parts[waiting, 1], parts[waiting, 2], 0.0, waiting, -1
+        count, k, entry, jumps = parts[waiting, 0], parts[waiting, 1], parts[waiting, 2], parts[waiting, 3]
+        farthest, part, far = 0.0, waiting, -1
         for side in range(3):
             most_outside = _fill_heights(points, part, count, walls, k, side, slack, heights)
             farthest = max(farthest, most_outside)
@@ -85,11 +88,8 @@ def bound_by_walls(corners, start, surface, room, points, parts, heights):
                 # Places from the top of the stack on are free, that of the part in work among them: what is cut off
                 # waits there.
                 outside, count = _cut(points, part, count, heights, side, waiting)
-                parts[waiting, 0], parts[waiting, 1], parts[waiting, 2] = (
-                    outside,
-                    behind[k, side] // 3,
-                    behind[k, side] % 3,
-                )
+                parts[waiting, 0], parts[waiting, 3] = outside, jumps
+                parts[waiting, 1], parts[waiting, 2] = behind[k, side] // 3, behind[k, side] % 3
                 waiting, part = waiting + 1, 2 * len(points) - 3 - part
         reach = _reach(points, part, count, triangles, k)
         if reach > room:
@@ -97,7 +97,20 @@ def bound_by_walls(corners, start, surface, room, points, parts, heights):
             which, square = nearest_triangle(x, y, z, triangles, balls, runs, total, np.int64(k), gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[which, OFF]))
             if reach > room:
-                return np.inf, room
+                # No wall leads there: what is nearest to the corner may be near enough to all of the part, or lead on.
+                reach = _reach(points, part, count, triangles, which)
+                if reach > room:
+                    if jumps == _MOST_JUMPS:
+                        return np.inf, room
+                    if part != waiting:
+                        for i in range(count):
+                            _copy(points, part, i, waiting, i)
+                    parts[waiting, 0], parts[waiting, 1], parts[waiting, 2], parts[waiting, 3] = (
+                        *(count, which, -1),
+                        jumps + 1,
+                    )
+                    waiting += 1
+                    continue
         most = max(most, reach)
     return most, room
 
