@@ -18,7 +18,7 @@ from hra.domains.meshes.distances.triangle_distance import (
 )
 
 # Pieces that are looked at together: few enough to be near each other, many enough to fill vectors of any processor.
-_TOGETHER = 32
+_TOGETHER = 16
 
 
 def settling_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
