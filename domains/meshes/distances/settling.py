@@ -19,6 +19,8 @@ from hra.domains.meshes.distances.triangle_distance import (
 
 # Pieces that are looked at together: few enough to be near each other, many enough to fill vectors of any processor.
 _TOGETHER = 16
+# To choose among so few triangles takes longer than to look at all.
+_FEW = 24
 
 
 def settling_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -85,6 +87,10 @@ def _gather(waiting, first, n, corners, origin, points):
 @njit_uncounted(cache=True, nogil=True)
 def _candidates(points, n, triangles, balls, runs, gaps, count, guess, candidates, apart):
     """Write the triangles that may be nearest to one of so many middles, in order; how many these are."""
+    if count <= _FEW:
+        for k in range(count):
+            candidates[k] = k
+        return count
     x, y, z, square = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         x, y, z = x + points[0, i], y + points[1, i], z + points[2, i]
