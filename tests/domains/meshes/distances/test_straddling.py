@@ -55,7 +55,7 @@ def test_what_a_corner_shows_is_room_enough(make_grid) -> None:
 def test_what_no_wall_leads_to_is_not_bounded() -> None:
     # Two sheets apart, and a triangle from one to the other: in its middle it is far from both.
     sheet = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
-    points, faces = np.concatenate([sheet, sheet + np.float32([0, 0, 10])]), np.arange(6).reshape(2, 3)
+    points, faces = np.concatenate([sheet, sheet + np.array([0, 0, 10], np.float32)]), np.arange(6).reshape(2, 3)
     corners = np.array([[0.1, 0.1, 0], [0.2, 0.1, 0], [0.1, 0.2, 10]])
     assert bound(surface_of(points, faces), corners, 0, 0.1)[0] == np.inf
 
