@@ -261,7 +261,10 @@ def bound_by_quarters(corners, labels, start, room, surface, stacks):
         if deep:
             # The middle is a point of the triangle: about as much as that is off, every bound has to be.
             x, y, z = centroid(corners)
-            start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
+            start, square = walk(x, y, z, triangles, surface.walls, surface.behind, start)
+            if TOLERANCE * (np.sqrt(square) + triangles[start, OFF]) > room:
+                # A search of all triangles only where the way to a near one ended too far.
+                start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
         reach, room = bound_by_walls(corners, start, surface, room, points, parts, heights)
         # -1: too many triangles below to follow; inf: the walls cut badly. A quarter may do better at either.
