@@ -36,6 +36,8 @@ NEGLIGIBLE = 2.0**-21
 ROUNDING = 2.0**-46
 # How often a triangle is quartered: by what walls cannot follow, and by what is farther than it should be.
 _LONG, _FAR = 6, 3
+# A triangle over so many is quartered at once: walls follow half as many.
+_MANY = 128
 
 
 class Patches(NamedTuple):
@@ -186,7 +188,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                 else:
                     start = middle_label(corners, labels, triangles)
                     room = accepted - deviation[c]
-                    reach = bound_by_quarters(corners, labels, start, room, surface, stacks)
+                    reach = bound_by_quarters(corners, labels, start, room, surface, stacks, 0.0)
                 bound = max(bound, deviation[c] + reach)
                 # The group's bound is no tighter than this triangle's: to cut the others further would gain nothing.
                 if bound > accepted:
@@ -240,7 +242,7 @@ def quarters_memory() -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit_uncounted(cache=True, nogil=True)
-def bound_by_quarters(corners, labels, start, room, surface, stacks):
+def bound_by_quarters(corners, labels, start, room, surface, stacks, below):
     """How far the triangle ``corners[0]`` is at most from the surface: within ``room`` if that is possible, or nearly.
 
     Parameters
@@ -248,6 +250,7 @@ def bound_by_quarters(corners, labels, start, room, surface, stacks):
     corners, labels : `hra.domains.meshes.distances.pieces.pieces_memory`, the triangle in the first place.
     start : a triangle of the surface that is near to its middle.
     surface : `Surface`; stacks : `Stacks`.
+    below : about how many triangles of the surface it lies over; 0 where that is not known.
     """
     triangles, balls, runs, count, gaps, _, _ = surface
     points, parts, heights, waiting, depth = stacks
@@ -266,7 +269,10 @@ def bound_by_quarters(corners, labels, start, room, surface, stacks):
                 # A search of all triangles only where the way to a near one ended too far.
                 start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
-        reach, room = bound_by_walls(corners, start, surface, room, points, parts, heights)
+        reach = -1.0
+        # Four times fewer are below each quarter. What is over far too many to follow is not tried.
+        if below <= _MANY << (2 * deep) or deep == _LONG:
+            reach, room = bound_by_walls(corners, start, surface, room, points, parts, heights)
         # -1: too many triangles below to follow; inf: the walls cut badly. A quarter may do better at either.
         if 0.0 <= reach <= room:
             most = max(most, reach)

@@ -100,7 +100,9 @@ def _bound_change(positions, indices, at, moved, rows, enough, origin, tables, o
     (triangles, balls, runs, gaps), (walls, behind), stacks, (corners, labels), (near, reached) = own
     _copy_moved(moved, first, last, tables, triangles, balls, runs, walls, behind, here)
     surface = Surface(triangles, balls, runs, count, gaps, walls, behind)
-    guess, bound, extent = np.int64(0), 0.0, 0.0
+    guess, bound, extent, area = np.int64(0), 0.0, 0.0, 0.0
+    for i in range(begin, end, 3):
+        area += _area(positions, indices, i)
     for i in range(begin, end):
         v, place = indices[i], i - begin
         x, y, z = positions[v, 0] - origin[0], positions[v, 1] - origin[1], positions[v, 2] - origin[2]
@@ -125,7 +127,8 @@ def _bound_change(positions, indices, at, moved, rows, enough, origin, tables, o
             reach = max(reached[i - begin], reached[i - begin + 1], reached[i - begin + 2])
         else:
             start = middle_label(corners, labels, triangles)
-            reach = bound_by_quarters(corners, labels, start, accepted, surface, stacks)
+            below = count * _area(positions, indices, i) / area if area > 0 else 0.0
+            reach = bound_by_quarters(corners, labels, start, accepted, surface, stacks, below)
         bound = max(bound, reach)
         # The bound is no tighter than this triangle's: to cut the others further would gain nothing.
         if bound > accepted:
@@ -133,6 +136,16 @@ def _bound_change(positions, indices, at, moved, rows, enough, origin, tables, o
     for i in range(first, last):
         here[moved[i]] = -1
     return bound
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _area(positions, indices, i):
+    """Twice that of a triangle."""
+    a, b, c = indices[i], indices[i + 1], indices[i + 2]
+    x, y, z = np.float64(positions[a, 0]), np.float64(positions[a, 1]), np.float64(positions[a, 2])
+    ux, uy, uz = positions[b, 0] - x, positions[b, 1] - y, positions[b, 2] - z
+    vx, vy, vz = positions[c, 0] - x, positions[c, 1] - y, positions[c, 2] - z
+    return np.sqrt((uy * vz - uz * vy) ** 2 + (uz * vx - ux * vz) ** 2 + (ux * vy - uy * vx) ** 2)
 
 
 @njit_uncounted(cache=True, nogil=True)
