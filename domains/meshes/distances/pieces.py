@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.triangle_distance import OFF, nearest_triangle, square_of
+from hra.domains.meshes.distances.triangle_distance import OFF, nearest_triangle, square_distance
 
 # A bound may be this much looser than what the corners of pieces show, before pieces are split further.
 TOLERANCE = 1.01
@@ -47,7 +47,7 @@ def bound_by_pieces(corners, labels, surface, gaps, room):
 @njit_uncounted(cache=True, nogil=True)
 def _off(x, y, z, triangles, k):
     """How far a point is from triangle ``k``, and how far that is off."""
-    return np.sqrt(square_of(x, y, z, triangles, k)) + triangles[k, OFF]
+    return np.sqrt(square_distance(x, y, z, triangles, k)) + triangles[k, OFF]
 
 
 @njit_uncounted(cache=True, nogil=True)

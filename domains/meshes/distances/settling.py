@@ -12,9 +12,9 @@ import numpy as np
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.triangle_distance import (
     RUN,
+    square_distance,
     square_from_side,
     square_length,
-    square_of,
 )
 
 # Pieces that are looked at together: few enough to be near each other, many enough to fill vectors of any processor.
@@ -100,7 +100,7 @@ def _candidates(points, n, triangles, balls, runs, gaps, count, guess, candidate
         square = max(square, dx * dx + dy * dy + dz * dz)
     # A middle in the ball around all is nearer to what is nearest to the ball's centre than to all beyond this.
     width = 2 * np.sqrt(square)
-    reach, found = np.sqrt(square_of(x, y, z, triangles, guess)) + width, 0
+    reach, found = np.sqrt(square_distance(x, y, z, triangles, guess)) + width, 0
     for r in range((count + RUN - 1) // RUN):
         dx, dy, dz, limit = x - runs[0, r], y - runs[1, r], z - runs[2, r], reach + runs[3, r]
         gaps[r] = dx * dx + dy * dy + dz * dz - limit * limit
@@ -110,7 +110,7 @@ def _candidates(points, n, triangles, balls, runs, gaps, count, guess, candidate
         for k in range(RUN * r, min(RUN * (r + 1), count)):
             dx, dy, dz, limit = x - balls[0, k], y - balls[1, k], z - balls[2, k], reach + balls[3, k]
             if dx * dx + dy * dy + dz * dz <= limit * limit:
-                distance = np.sqrt(square_of(x, y, z, triangles, k))
+                distance = np.sqrt(square_distance(x, y, z, triangles, k))
                 if distance <= reach:
                     candidates[found], apart[found] = k, distance
                     found, reach = found + 1, min(reach, distance + width)

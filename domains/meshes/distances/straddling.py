@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.pieces import TOLERANCE
-from hra.domains.meshes.distances.triangle_distance import OFF, nearest_triangle, square_of
+from hra.domains.meshes.distances.triangle_distance import OFF, nearest_triangle, square_distance, square_of
 
 # Coarse triangles that are visited for one triangle at most, and parts that wait: two more for each, and the first.
 _MOST_VISITS = 64
@@ -94,7 +94,7 @@ def bound_by_walls(corners, start, surface, room, points, parts, places):
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[which, OFF]))
             if reach > room:
                 # No wall leads there: what is nearest to the corner may be near enough to all of the part, or lead on.
-                reach = _reach(points, part, count, triangles, which)
+                reach = _reach_anew(points, part, count, triangles, which)
                 if reach > room:
                     if jumps == _MOST_JUMPS:
                         return np.inf, room
@@ -131,12 +131,18 @@ def _reach(points, part, count, triangles, k):
     return np.sqrt(most) + triangles[k, OFF]
 
 
-@njit(inline="always")
+@njit_uncounted(cache=True, nogil=True)
+def _reach_anew(points, part, count, triangles, k):
+    """The same, not compiled in place: it is called seldom."""
+    return _reach(points, part, count, triangles, k)
+
+
+@njit_uncounted(cache=True, nogil=True)
 def _farthest(points, part, count, triangles, k):
     """The corner of a part that is farthest from triangle ``k``."""
     far, most = 0, -1.0
     for i in range(count):
-        square = square_of(points[part, i, 0], points[part, i, 1], points[part, i, 2], triangles, k)
+        square = square_distance(points[part, i, 0], points[part, i, 1], points[part, i, 2], triangles, k)
         if square > most:
             far, most = i, square
     return points[part, far, 0], points[part, far, 1], points[part, far, 2]

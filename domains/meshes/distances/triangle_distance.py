@@ -75,7 +75,7 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     guess : a near triangle saves time; gaps : [m], memory to work in.
     """
     # What the guess already reaches makes the balls of most others too far away to look at.
-    best, which = square_of(x, y, z, triangles, guess), guess
+    best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
     # Without branches the compiler tests several balls at once.
     for r in range((count + RUN - 1) // RUN):
