@@ -135,7 +135,7 @@ def _bound_change(positions, indices, at, moved, rows, enough, origin, tables, o
             accepted = bound * TOLERANCE
     for i in range(first, last):
         here[moved[i]] = -1
-    return bound
+    return bound + extent * ROUNDING
 
 
 @njit_uncounted(cache=True, nogil=True)

@@ -18,7 +18,7 @@ RUN = 8
 # Squares of sides below this are none: what is divided by them is finite.
 _LEAST = 2.0**-960
 # The square of an area below this part of those of its sides is none: what is above is known too badly.
-_FLAT = 2.0**-66
+_FLAT = 2.0**-52
 
 
 @njit_uncounted(cache=True, nogil=True)
