@@ -150,7 +150,7 @@ def _area(positions, indices, i):
 
 @njit_uncounted(cache=True, nogil=True)
 def _copy_moved(moved, first, last, tables, triangles, balls, runs, walls, behind, here):
-    """Copy what is known of the triangles ``moved[first:last]``, and number those behind their sides anew."""
+    """Copy what is known of the triangles ``moved[first:last]``, and number those behind their sides among these."""
     every, every_ball, every_wall, every_behind, _, _ = tables
     for i in range(last - first):
         here[moved[first + i]] = i
