@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains import meshes
+from hra.domains.meshes.distances.deviation import Surface
 from hra.domains.meshes.distances.pieces import fill_patch, patch_memory
 from hra.domains.meshes.distances.straddling import bound_by_walls, parts_memory
 from hra.domains.meshes.distances.triangle_distance import fill_triangles, nearest_distances, surface_memory
@@ -12,19 +13,19 @@ from hra.domains.meshes.distances.triangle_distance import fill_triangles, neare
 SHARES = np.array([(i, j, 24 - i - j) for i in range(25) for j in range(25 - i)]) / 24
 
 
-def surface_of(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The triangles, walls and what is behind them, relative to the origin of the coordinates."""
-    triangles, balls, runs, _ = surface_memory(len(faces))
+def surface_of(points: np.ndarray, faces: np.ndarray) -> Surface:
+    """The triangles with walls and what is behind them, relative to the origin of the coordinates."""
+    triangles, balls, runs, gaps = surface_memory(len(faces))
     walls, behind, keys, places = patch_memory(len(faces))
     indices = np.ascontiguousarray(faces, np.uint32).reshape(-1)
     fill_triangles(points, indices, 0, indices.size, np.zeros(3), triangles, balls, runs)
     fill_patch(indices, 0, indices.size, triangles, walls, behind, keys, places)
-    return triangles, walls, behind
+    return Surface(triangles, balls, runs, len(faces), gaps, walls, behind)
 
 
-def bound(surface: tuple[np.ndarray, np.ndarray, np.ndarray], corners: np.ndarray, start: int, room: float) -> float:
-    known = np.stack([np.full(3, -1.0), np.full(3, np.nan)])
-    return bound_by_walls(corners, known, start, *surface, room, *parts_memory())
+def bound(surface: Surface, corners: np.ndarray, start: int, room: float) -> tuple[float, float]:
+    """The bound of a triangle, and the room that it takes."""
+    return bound_by_walls(corners[None], start, surface, room, *parts_memory())
 
 
 def farthest(points: np.ndarray, faces: np.ndarray, corners: np.ndarray) -> float:

@@ -56,7 +56,7 @@ def build(
         ones are finer, but more of their vertices are locked borders, so that the same triangles leave a larger error
         (`examples/lab/docs/mesh-quality.md`).
     certified : also bound how far the source and each cluster are from each other ("hausdorff"; see
-        `hra.domains.meshes.distances.deviation`). Without it a build takes a sixth to a half of the time up to 70,000
+        `hra.domains.meshes.distances.deviation`). Without it a build takes a fifth to a half of the time up to 70,000
         triangles, and thresholds in pixels are estimates.
     appearance : also measure how normals change, for ``ScreenError("appearance")``; see `with_appearance`.
     threads : by default as many as there are processors that this process may use. The result does not depend on it.

@@ -19,6 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from hra.compiling import njit
 from hra.domains.meshes.building.changes import Changes, independent_changes
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Followed, Groups, coarse_clusters, shares
@@ -329,8 +330,13 @@ def waves(made_by: np.ndarray, gone_by: np.ndarray, count: int) -> Iterator[np.n
     """Numbers [n] of what needs only earlier waves, of 0 .. ``count`` - 1 that make and take away triangles [K]."""
     wave, both = np.zeros(count, np.int64), np.flatnonzero((made_by >= 0) & (gone_by > made_by))
     # In the order of what needs: by then all that it needs is known, as it has lower numbers.
-    needs = np.sort(gone_by[both] * count + made_by[both])
-    for one, other in zip(*(half.tolist() for half in np.divmod(needs, count)), strict=True):
-        wave[one] = max(wave[one], wave[other] + 1)
+    _number_waves(distinct(gone_by[both] * count + made_by[both]) if both.size else both, wave)
     offsets, order = group(wave, int(wave.max()) + 1)
     return (order[begin:end].astype(np.int64) for begin, end in pairwise(offsets.tolist()))
+
+
+@njit(cache=True)
+def _number_waves(needs, wave):
+    for key in needs:
+        one, other = key // wave.size, key % wave.size
+        wave[one] = max(wave[one], wave[other] + 1)

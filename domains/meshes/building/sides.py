@@ -69,17 +69,12 @@ def carried_deviations(
     workers: Workers,
 ) -> np.ndarray:
     """The same for changes, measured from a surface that is carried along, see `Carried.step`; float32 [C, 2]."""
-    lost, enough, onto = carried.step(gone, made, indices)
-    at, exact, own_memory = 3 * made[0].astype(np.int64), np.zeros(len(lost), np.float32), local()
+    lost, enough, (moved_at, moved) = carried.step(gone, made, indices)
+    at = 3 * made[0].astype(np.int64)
 
     def bound(batch: range) -> np.ndarray:
-        if not hasattr(own_memory, "vertices"):
-            own_memory.vertices = VertexMemory(len(positions))
         own, ends = slice(batch.start, batch.stop), slice(batch.start, batch.stop + 1)
-        moved = Patches(indices, at[ends], exact[own], np.arange(len(batch) + 1))
-        return group_deviations(
-            positions, moved, onto._replace(groups=onto.groups[ends]), enough[own], own_memory.vertices
-        )
+        return carried.ground.bounds((at[ends], indices), (moved_at[ends], moved), enough[own])
 
     added = np.concatenate(list(workers.map(bound, batches(len(lost), _AT_ONCE))))
     return np.stack([np.nextafter(lost.astype(np.float32), np.float32(np.inf)), added], axis=1)

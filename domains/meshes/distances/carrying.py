@@ -13,12 +13,14 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.deviation import ROUNDING, Patches
+from hra.domains.meshes.distances.deviation import ROUNDING
+from hra.domains.meshes.distances.ground import Ground
 from hra.domains.meshes.distances.pieces import best_label, fill_patch, patch_memory, pieces_memory, split
+from hra.domains.meshes.distances.settling import settle_near, settling_memory
 from hra.domains.meshes.distances.triangle_distance import (
     fill_triangles,
     nearest_triangle,
-    square_distance,
+    square_of,
     surface_memory,
 )
 
@@ -43,7 +45,11 @@ class Carried:
     """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray, deviation: np.ndarray) -> None:
-        self._positions, self._triangles, self._deviation = positions, triangles, deviation
+        self._positions, self._deviation, self.ground = (
+            positions,
+            deviation,
+            Ground(positions, triangles, deviation[:, 1]),
+        )
         self._surface = np.ascontiguousarray(positions[triangles], np.float64)
         first = np.arange(len(triangles), dtype=np.int64)
         self._pieces = self._surface.copy(), first.copy(), np.full(len(triangles), -1, np.int64)
@@ -65,7 +71,7 @@ class Carried:
 
     def step(
         self, gone: tuple[np.ndarray, np.ndarray], made: tuple[np.ndarray, np.ndarray], indices: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, Patches]:
+    ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Make C changes, each after those that make what it takes away.
 
         Parameters
@@ -77,174 +83,215 @@ class Carried:
         -------
         Bounds on how far the source is from what each makes, float64 [C]; up to where bounds need not be tighter,
         because they never fall from fine to coarse, float64 [C]; the triangles of the surface whose pieces
-        each change moves.
+        each change moves, as where they begin int64 [C + 1] and their numbers int64.
         """
         # Of one kind of integers, so that all is compiled once.
         gone, made = ((at.astype(np.int64), rows.astype(np.int64)) for at, rows in (gone, made))
         most, lost = int(np.diff(made[0]).max(initial=0)), self._deviation[:, 0].astype(np.float64)
-        memory = surface_memory(most), patch_memory(most), pieces_memory()
+        memory = surface_memory(most), patch_memory(most), pieces_memory(), settling_memory(most)
         state = self._pieces, self._head, self._below, self._known, self._parts
         found = _carry(self._positions, indices, self._surface, lost, gone, made, state, self._used, self._free, memory)
         bounds, enough, at, moved, self._pieces, self._used, self._free = found
-        corners = self._triangles[moved].reshape(-1)
-        return bounds, enough, Patches(corners, 3 * np.arange(len(moved) + 1), self._deviation[moved, 1], at)
+        return bounds, enough, (at, moved)
 
 
 @njit(cache=True, nogil=True)
 def _carry(positions, indices, triangles, lost, gone, made, state, used, free, memories):
     (gone_at, gone_rows), (made_at, made_rows) = gone, made
     (corners, whole, following), head, below, known, parts = state
-    memory, (walls, behind, keys, places), (local, labels) = memories
-    surface, balls, runs, gaps = memory
+    surface, patch, pieces, settling = memories
     result, enough = np.zeros(gone_at.size - 1), np.zeros(gone_at.size - 1)
     carried_at, carried, total = np.zeros(gone_at.size, np.int64), np.empty(4 * lost.size, np.int64), 0
-    seen, present, origin, nowhere = (
-        np.full(lost.size, -1, np.int64),
-        np.zeros(lost.size, np.int64),
-        np.empty(3),
-        np.zeros(3),
-    )
-    waiting, label, on = (
-        np.empty(whole.size, np.int64),
-        np.empty(whole.size, np.int64),
-        np.empty((len(local), 3), np.int64),
-    )
-    negligible = _extent(triangles) * _NEGLIGIBLE
+    seen, present, origin = np.full(lost.size, -1, np.int64), np.zeros(lost.size, np.int64), np.empty(3)
+    waiting, label, reached = np.empty(whole.size, np.int64), np.empty(whole.size, np.int64), np.empty(whole.size)
+    on, places, sizes = np.empty((len(pieces[0]), 3), np.int64), np.array([used, free]), np.zeros(2)
+    box = _box(triangles)
+    negligible = (box[1] - box[0]).max() * _NEGLIGIBLE
     for c in range(gone_at.size - 1):
-        begin, count = 3 * made_at[c], made_at[c + 1] - made_at[c]
+        begin, count, rows = 3 * made_at[c], made_at[c + 1] - made_at[c], gone_at[c + 1] - gone_at[c]
+        if waiting.size < places[0]:
+            waiting, label, reached = (
+                np.empty(2 * places[0], np.int64),
+                np.empty(2 * places[0], np.int64),
+                np.empty(2 * places[0]),
+            )
+        size = _collect(gone_rows, gone_at[c], gone_at[c + 1], head, following, waiting)
+        size = _join(size, waiting, whole, following, corners, triangles, parts, present, places)
+        if carried.size < total + size + rows:
+            carried = _grown(carried, 2 * (total + size + rows))
+        finer = 0.0
+        for i in range(gone_at[c], gone_at[c + 1]):
+            finer = max(finer, known[gone_rows[i]])
+        total = _write_moved(c, gone_rows, gone_at, below, waiting, size, whole, lost, seen, carried, total, reached)
+        carried_at[c + 1] = total
+        # What coordinates are at most: pieces lie in the box of the surface.
+        extent = 0.0
         for axis in range(3):
             origin[axis] = positions[indices[begin], axis]
-        fill_triangles(positions, indices, begin, begin + 3 * count, origin, surface, balls, runs)
-        if waiting.size < used:
-            waiting, label = np.empty(2 * used, np.int64), np.empty(2 * used, np.int64)
-        size = _collect(gone_rows[gone_at[c] : gone_at[c + 1]], head, following, waiting)
-        size, free = _join(size, waiting, whole, following, corners, triangles, parts, present, free)
-        if carried.size < total + size + gone_at[c + 1] - gone_at[c]:
-            carried = _grown(carried, 2 * (total + size + gone_at[c + 1] - gone_at[c]))
-        extent, finer = 0.0, 0.0
-        for row in gone_rows[gone_at[c] : gone_at[c + 1]]:
-            finer = max(finer, known[row])
-            # Where no piece lies on a triangle, one of what made it speaks for it.
-            if seen[below[row]] != c:
-                seen[below[row]] = c
-                carried[total] = below[row]
-                total += 1
-        for i in range(size):
-            w = whole[waiting[i]]
-            for corner in range(3):
-                for axis in range(3):
-                    extent = max(extent, abs(corners[waiting[i], corner, axis] - origin[axis]))
-            if seen[w] != c:
-                seen[w] = c
-                carried[total] = w
-                total += 1
-        carried_at[c + 1] = total
+            extent = max(extent, box[1, axis] - origin[axis], origin[axis] - box[0, axis])
+        fill_triangles(positions, indices, begin, begin + 3 * count, origin, surface[0], surface[1], surface[2])
         # Errors never fall from fine to coarse: a bound need not be less than those of what goes.
-        room = max(finer, negligible)
-        room, bound = _settle_near(size, waiting, label, corners, whole, lost, origin, memory, count, room)
-        if size and label[:size].min() < 0:
-            fill_patch(indices, begin, begin + 3 * count, surface, walls, behind, keys, places)
-        for i in range(size):
-            piece, k = waiting[i], label[i]
-            own = lost[whole[piece]]
-            if k >= 0:
-                _put(piece, made_rows[made_at[c] + k], head, following)
-                continue
-            for corner in range(3):
-                local[0, corner, 0], local[0, corner, 1], local[0, corner, 2] = _point(
-                    corners[piece], corner + 1, origin
-                )
-            on[0, 0], on[0, 1], left, cuts = -1 - k, -1, 1, 0
-            while left:
-                here = left - 1
-                k = on[here, 0]
-                if k >= 0:
-                    reach, far = _reach(local[here], nowhere, surface, k), 0
-                    if reach + own > room:
-                        if cuts < _CUTS and _cut(local, on, here, walls, behind, _SLACK * (room - own)):
-                            left, cuts = here + on[here, 2], cuts + 1
-                            continue
-                        # No wall cuts it: what is nearest to its corners may.
-                        on[here, 0] = -1
-                        for corner in range(3):
-                            x, y, z = local[here, corner, 0], local[here, corner, 1], local[here, corner, 2]
-                            labels[here, corner], square = nearest_triangle(
-                                x, y, z, surface, balls, runs, count, k, gaps
-                            )
-                            room = max(room, _TOLERANCE * (np.sqrt(square) + own))
-                        labels[here, 3] = k
-                        continue
-                else:
-                    reach, k, far = best_label(local, labels, here, surface, room - own)
-                    if reach + own > room and cuts < 2 * _CUTS:
-                        on[here, 0] = on[here + 1, 0] = -1
-                        left, cuts = left + 1, cuts + 1
-                        least = split(local, labels, here, k, far, (surface, balls, runs, count), gaps, room - own)
-                        room = max(room, _TOLERANCE * (least + own))
-                        continue
-                left = here
-                bound = max(bound, reach + own)
-                room = max(room, bound)
-                # The last part stays the piece itself, the others are new ones.
-                new = piece
-                if left:
-                    if free >= 0:
-                        new, free = free, following[free]
-                    else:
-                        if used == whole.size:
-                            corners, whole, following = _more(corners, whole, following)
-                        new, used = used, used + 1
-                    whole[new] = whole[piece]
-                    parts[whole[piece]] += 1
-                for corner in range(3):
-                    for axis in range(3):
-                        corners[new, corner, axis] = local[left, corner, axis] + origin[axis]
-                _put(new, made_rows[made_at[c] + k], head, following)
-        result[c] = bound + extent * ROUNDING
+        shown = settle_near(waiting, size, corners, origin, surface, count, settling, label, reached)
+        sizes[0], sizes[1] = max(finer, negligible, _TOLERANCE * shown), 0.0
+        left = _put_near(waiting, size, label, reached, sizes, made_rows, made_at[c], head, following)
+        if left:
+            fill_patch(indices, begin, begin + 3 * count, surface[0], *patch)
+        done = 0
+        while done < left:
+            while whole.size < places[0] + len(pieces[0]):
+                corners, whole, following = _more(corners, whole, following)
+            lines = corners, whole, following, parts, lost, head, made_rows
+            done = _cut_far(
+                waiting, label, done, left, lines, made_at[c], origin, surface, patch, pieces, on, count, places, sizes
+            )
+        result[c] = sizes[1] + extent * ROUNDING
         enough[c] = max(result[c], finer)
         for row in made_rows[made_at[c] : made_at[c + 1]]:
             known[row] = result[c]
             below[row] = carried[carried_at[c]] if head[row] < 0 else whole[head[row]]
-    return result, enough, carried_at, carried[:total], (corners, whole, following), used, free
+    return result, enough, carried_at, carried[:total], (corners, whole, following), places[0], places[1]
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _write_moved(c, rows, at, below, waiting, size, whole, lost, seen, carried, total, reached):
+    """Write the triangles of the surface of so many pieces, each once, and how far it is from the source.
+
+    Returns how many are written in all.
+    """
+    for i in range(at[c], at[c + 1]):
+        # Where no piece lies on a triangle, one of what made it speaks for it.
+        w = below[rows[i]]
+        if seen[w] != c:
+            seen[w] = c
+            carried[total] = w
+            total += 1
+    for i in range(size):
+        w = whole[waiting[i]]
+        reached[i] = lost[w]
+        if seen[w] != c:
+            seen[w] = c
+            carried[total] = w
+            total += 1
+    return total
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _put_near(waiting, size, label, reached, sizes, made_rows, first, head, following):
+    """Put the pieces that are near enough where they belong, and the others to the front; how many these are."""
+    left, bound, room = 0, 0.0, sizes[0]
+    for i in range(size):
+        piece, k = waiting[i], label[i]
+        if reached[i] <= room:
+            bound = max(bound, reached[i])
+            following[piece], head[made_rows[first + k]] = head[made_rows[first + k]], piece
+        else:
+            waiting[left], label[left] = piece, k
+            left += 1
+    sizes[1] = bound
+    return left
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _cut_far(waiting, label, first, left, lines, made_at, origin, found, patch, memory, on, count, places, sizes):
+    """Cut the pieces from ``first`` on that are far from their triangle, and put the parts where they belong.
+
+    Returns the first piece for whose parts there may be no room.
+    """
+    corners, whole, following, parts, lost, head, made_rows = lines
+    (surface, balls, runs, gaps), (walls, behind, _, _), (local, labels) = found, patch, memory
+    room, bound = sizes[0], sizes[1]
+    for i in range(first, left):
+        if whole.size < places[0] + len(local):
+            sizes[0], sizes[1] = room, bound
+            return i
+        piece = waiting[i]
+        own = lost[whole[piece]]
+        for corner in range(3):
+            for axis in range(3):
+                local[0, corner, axis] = corners[piece, corner, axis] - origin[axis]
+        on[0, 0], on[0, 1], stacked, cuts = label[i], -1, 1, 0
+        while stacked:
+            here = stacked - 1
+            k = on[here, 0]
+            if k >= 0:
+                reach, far = _reach(local, here, surface, k), 0
+                if reach + own > room:
+                    if cuts < _CUTS and _cut(local, on, here, walls, behind, _SLACK * (room - own)):
+                        stacked, cuts = here + on[here, 2], cuts + 1
+                        continue
+                    # No wall cuts it: what is nearest to its corners may.
+                    on[here, 0] = -1
+                    for corner in range(3):
+                        x, y, z = local[here, corner, 0], local[here, corner, 1], local[here, corner, 2]
+                        labels[here, corner], square = nearest_triangle(x, y, z, surface, balls, runs, count, k, gaps)
+                        room = max(room, _TOLERANCE * (np.sqrt(square) + own))
+                    labels[here, 3] = k
+                    continue
+            else:
+                reach, k, far = best_label(local, labels, here, surface, room - own)
+                if reach + own > room and cuts < 2 * _CUTS:
+                    on[here, 0] = on[here + 1, 0] = -1
+                    stacked, cuts = stacked + 1, cuts + 1
+                    least = split(local, labels, here, k, far, (surface, balls, runs, count), gaps, room - own)
+                    room = max(room, _TOLERANCE * (least + own))
+                    continue
+            stacked = here
+            bound = max(bound, reach + own)
+            room = max(room, bound)
+            # The last part stays the piece itself, the others are new ones.
+            new = piece
+            if stacked:
+                if places[1] >= 0:
+                    new, places[1] = places[1], following[places[1]]
+                else:
+                    new, places[0] = places[0], places[0] + 1
+                whole[new] = whole[piece]
+                parts[whole[piece]] += 1
+            for corner in range(3):
+                for axis in range(3):
+                    corners[new, corner, axis] = local[stacked, corner, axis] + origin[axis]
+            following[new], head[made_rows[made_at + k]] = head[made_rows[made_at + k]], new
+    sizes[0], sizes[1] = room, bound
+    return left
 
 
 @njit(cache=True, nogil=True)
-def _extent(triangles):
-    """The longest side of the box around ``triangles`` [F, 3, 3]."""
-    longest = 0.0
+def _box(triangles):
+    """The least and the largest coordinates of ``triangles`` [F, 3, 3], float64 [2, 3]."""
+    box = np.empty((2, 3))
     for axis in range(3):
         low, high = np.inf, -np.inf
         for i in range(len(triangles)):
             for corner in range(3):
                 low, high = min(low, triangles[i, corner, axis]), max(high, triangles[i, corner, axis])
-        longest = max(longest, high - low)
-    return longest
+        box[0, axis], box[1, axis] = low, high
+    return box
 
 
-@njit(cache=True, nogil=True)
-def _collect(rows, head, following, waiting):
-    """Write the pieces on the triangles ``rows`` and take them off; how many there are."""
+@njit_uncounted(cache=True, nogil=True)
+def _collect(rows, begin, end, head, following, waiting):
+    """Write the pieces on the triangles ``rows[begin:end]`` and take them off; how many there are."""
     size = 0
-    for row in rows:
-        piece = head[row]
+    for i in range(begin, end):
+        piece = head[rows[i]]
         while piece >= 0:
             waiting[size] = piece
             size += 1
             piece = following[piece]
-        head[row] = -1
+        head[rows[i]] = -1
     return size
 
 
-@njit(cache=True, nogil=True)
-def _join(size, waiting, whole, following, corners, triangles, parts, present, free):
-    """Make one piece again of all parts of a triangle that are there; how many are left, and the first free place."""
+@njit_uncounted(cache=True, nogil=True)
+def _join(size, waiting, whole, following, corners, triangles, parts, present, places):
+    """Make one piece again of all parts of a triangle that are there; how many are left. Writes what gets free."""
     for i in range(size):
         present[whole[waiting[i]]] += 1
     left = 0
     for i in range(size):
         piece, w = waiting[i], whole[waiting[i]]
         if present[w] == 0:
-            following[piece], free = free, piece
+            following[piece], places[1] = places[1], piece
             continue
         if present[w] == parts[w] and parts[w] > 1:
             for corner in range(3):
@@ -255,30 +302,7 @@ def _join(size, waiting, whole, following, corners, triangles, parts, present, f
         left += 1
     for i in range(left):
         present[whole[waiting[i]]] = 0
-    return left, free
-
-
-@njit(cache=True, nogil=True)
-def _settle_near(size, waiting, label, corners, whole, lost, origin, memory, count, room):
-    """Write the triangle that each piece goes to, or -1 less one that is near where no one is within ``room``.
-
-    Returns the room that points of the pieces show to be needed, and the bound of those that have a triangle.
-    """
-    surface, balls, runs, gaps = memory
-    guess, bound = np.int64(0), 0.0
-    for i in range(size):
-        piece, own = corners[waiting[i]], lost[whole[waiting[i]]]
-        x, y, z = _point(piece, 0, origin)
-        guess, square = nearest_triangle(x, y, z, surface, balls, runs, count, guess, gaps)
-        label[i] = guess
-        room = max(room, _TOLERANCE * (np.sqrt(square) + own))
-    for i in range(size):
-        reach = _reach(corners[waiting[i]], origin, surface, label[i]) + lost[whole[waiting[i]]]
-        if reach > room:
-            label[i] = -1 - label[i]
-        else:
-            bound = max(bound, reach)
-    return room, bound
+    return left
 
 
 @njit_uncounted(cache=True, nogil=True)
@@ -349,30 +373,12 @@ def _height(local, at, i, walls, k, side):
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _point(piece, i, origin):
-    """The middle of a piece, or one of its corners, counted from ``origin``."""
-    if i:
-        return piece[i - 1, 0] - origin[0], piece[i - 1, 1] - origin[1], piece[i - 1, 2] - origin[2]
-    return (
-        (piece[0, 0] + piece[1, 0] + piece[2, 0]) / 3 - origin[0],
-        (piece[0, 1] + piece[1, 1] + piece[2, 1]) / 3 - origin[1],
-        (piece[0, 2] + piece[1, 2] + piece[2, 2]) / 3 - origin[2],
-    )
-
-
-@njit_uncounted(cache=True, nogil=True)
-def _reach(piece, origin, surface, k):
-    """How far the farthest corner of a piece is from triangle ``k``."""
+def _reach(local, at, surface, k):
+    """How far the farthest corner of a part is from triangle ``k``."""
     most = 0.0
-    for i in range(1, 4):
-        x, y, z = _point(piece, i, origin)
-        most = max(most, square_distance(x, y, z, surface, k))
+    for i in range(3):
+        most = max(most, square_of(local[at, i, 0], local[at, i, 1], local[at, i, 2], surface, k))
     return np.sqrt(most)
-
-
-@njit_uncounted(cache=True, nogil=True)
-def _put(piece, row, head, following):
-    following[piece], head[row] = head[row], piece
 
 
 @njit(cache=True, nogil=True)

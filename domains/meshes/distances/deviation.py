@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hra.compiling import njit
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.pieces import TOLERANCE, bound_by_pieces, fill_patch, patch_memory, pieces_memory
 from hra.domains.meshes.distances.straddling import bound_by_walls, parts_memory
 from hra.domains.meshes.distances.triangle_distance import (
@@ -36,6 +36,8 @@ NEGLIGIBLE = 2.0**-21
 ROUNDING = 2.0**-46
 # How often a triangle is quartered: by what walls cannot follow, and by what is farther than it should be.
 _LONG, _FAR = 6, 3
+# A triangle over so many is quartered at once: walls follow half as many.
+_MANY = 128
 
 
 class Patches(NamedTuple):
@@ -142,7 +144,7 @@ def group_deviations(
 def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, number, wanted, result):
     (near, seen, reach_of), (found, patch, stacks, (corners, labels)) = for_each_vertex, memory
     (triangles, balls, runs, gaps), (walls, behind, keys, places) = found, patch
-    origin, known = np.empty(3), np.empty((2, 3))
+    origin = np.empty(3)
     indices, offsets, deviation = moved.indices, moved.offsets, moved.deviation
     for g in np.flatnonzero(wanted):
         begin, end = onto.offsets[onto.groups[g]], onto.offsets[onto.groups[g + 1]]
@@ -179,15 +181,14 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
                     v = indices[i + corner]
                     for axis in range(3):
                         corners[0, corner, axis] = positions[v, axis] - origin[axis]
-                    labels[0, corner] = known[0, corner] = near[v]
-                    known[1, corner] = reach_of[v]
+                    labels[0, corner] = near[v]
                 if labels[0, 0] == labels[0, 1] == labels[0, 2]:
                     # All three distances are from one triangle, so that convexity speaks for what is between them.
-                    reach = max(known[1, 0], known[1, 1], known[1, 2])
+                    reach = max(reach_of[indices[i]], reach_of[indices[i + 1]], reach_of[indices[i + 2]])
                 else:
-                    start = _middle_label(corners, labels, triangles)
+                    start = middle_label(corners, labels, triangles)
                     room = accepted - deviation[c]
-                    reach = bound_by_quarters(corners, labels, known, start, room, surface, stacks)
+                    reach = bound_by_quarters(corners, labels, start, room, surface, stacks, 0.0)
                 bound = max(bound, deviation[c] + reach)
                 # The group's bound is no tighter than this triangle's: to cut the others further would gain nothing.
                 if bound > accepted:
@@ -218,8 +219,8 @@ def _mark(positions, onto, g, number, origin, triangles, near, seen, reach_of):
 
 
 @njit(inline="always")
-def _middle_label(corners, labels, triangles):
-    """The label that two corners have, or the one that is nearest to the centroid."""
+def middle_label(corners, labels, triangles):
+    """Of the triangle ``corners[0]`` the label that two corners have, or the one that is nearest to the centroid."""
     # Only tightness depends on the choice.
     if labels[0, 0] == labels[0, 1] or labels[0, 0] == labels[0, 2]:
         return labels[0, 0]
@@ -240,19 +241,18 @@ def quarters_memory() -> tuple[np.ndarray, np.ndarray]:
     return np.empty((3 * _LONG + 4, 3, 3)), np.empty(3 * _LONG + 4, np.int64)
 
 
-# Compiled in place: to hand on so many arrays for each triangle would take half of all the time.
-@njit(inline="always")
-def bound_by_quarters(corners, labels, known, start, room, surface, stacks):
+@njit_uncounted(cache=True, nogil=True)
+def bound_by_quarters(corners, labels, start, room, surface, stacks, below):
     """How far the triangle ``corners[0]`` is at most from the surface: within ``room`` if that is possible, or nearly.
 
     Parameters
     ----------
     corners, labels : `hra.domains.meshes.distances.pieces.pieces_memory`, the triangle in the first place.
-    known : float64 [2, 3], for each corner a triangle of the surface and how far it is from that; it is written to.
     start : a triangle of the surface that is near to its middle.
     surface : `Surface`; stacks : `Stacks`.
+    below : about how many triangles of the surface it lies over; 0 where that is not known.
     """
-    triangles, balls, runs, count, gaps, walls, behind = surface
+    triangles, balls, runs, count, gaps, _, _ = surface
     points, parts, heights, waiting, depth = stacks
     most, left = 0.0, 1
     depth[0] = 0
@@ -264,15 +264,20 @@ def bound_by_quarters(corners, labels, known, start, room, surface, stacks):
         if deep:
             # The middle is a point of the triangle: about as much as that is off, every bound has to be.
             x, y, z = centroid(corners)
-            start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
+            start, square = walk(x, y, z, triangles, surface.walls, surface.behind, start)
+            if TOLERANCE * (np.sqrt(square) + triangles[start, OFF]) > room:
+                # A search of all triangles only where the way to a near one ended too far.
+                start, square = nearest_triangle(x, y, z, triangles, balls, runs, count, start, gaps)
             room = max(room, TOLERANCE * (np.sqrt(square) + triangles[start, OFF]))
-        reach = bound_by_walls(corners[0], known, start, triangles, walls, behind, room, points, parts, heights)
+        reach = -1.0
+        # Four times fewer are below each quarter. What is over far too many to follow is not tried.
+        if below <= _MANY << (2 * deep) or deep == _LONG:
+            reach, room = bound_by_walls(corners, start, surface, room, points, parts, heights)
         # -1: too many triangles below to follow; inf: the walls cut badly. A quarter may do better at either.
         if 0.0 <= reach <= room:
             most = max(most, reach)
         elif deep < (_LONG if reach < 0 else _FAR):
-            known[0, 0] = known[0, 1] = known[0, 2] = -1.0
-            _quarter(corners[0], waiting, left)
+            _quarter(corners, waiting, left)
             for i in range(4):
                 depth[left + i] = deep + 1
             left += 4
@@ -295,19 +300,19 @@ def _copy(triangles, place, to, target):
             to[target, i, axis] = triangles[place, i, axis]
 
 
-@njit(cache=True, nogil=True)
-def _quarter(triangle, waiting, at):
-    """Write the four triangles between the corners of ``triangle`` [3, 3] and the middles of its sides."""
+@njit(inline="always")
+def _quarter(corners, waiting, at):
+    """Write the four triangles between the corners of ``corners[0]`` and the middles of its sides."""
     for i in range(3):
         for axis in range(3):
-            corner, after, before = triangle[i, axis], triangle[(i + 1) % 3, axis], triangle[(i + 2) % 3, axis]
+            corner, after, before = corners[0, i, axis], corners[0, (i + 1) % 3, axis], corners[0, (i + 2) % 3, axis]
             waiting[at + i, 0, axis] = corner
             waiting[at + i, 1, axis] = 0.5 * (corner + after)
             waiting[at + i, 2, axis] = 0.5 * (corner + before)
             waiting[at + 3, i, axis] = 0.5 * (after + before)
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def centroid(corners):
     """Of the triangle ``corners[0]``."""
     x = (corners[0, 0, 0] + corners[0, 1, 0] + corners[0, 2, 0]) / 3

@@ -4,69 +4,69 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.compiling import njit_uncounted
+from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.mesh.triangle_mesh import check_positions, check_triangles
 
 # Column of triangles for what is added to distances from them.
 OFF = 9
+# Columns in all.
+COLUMNS = 19
 # Triangles that are passed over at once where they are too far away.
-_RUN = 8
+RUN = 8
+
+
+# Squares of sides below this are none: what is divided by them is finite.
+_LEAST = 2.0**-960
+# The square of an area below this part of those of its sides is none: what is above is known too badly.
+_FLAT = 2.0**-52
 
 
 @njit_uncounted(cache=True, nogil=True)
 def square_distance(x, y, z, triangles, k):
-    """Square of the distance from a point to triangle ``k`` of [n, 10], each a corner and the two sides that leave it.
+    """Square of the distance from a point to triangle ``k`` of `surface_memory`.
 
     The result always belongs to a point of the triangle, also where the triangle is degenerate: it may then be too
     large, but is never too small.
-
-    References
-    ----------
-    Ericson, Real-Time Collision Detection, 2005, section 5.1.5.
     """
+    return square_of(x, y, z, triangles, k)
+
+
+@njit(inline="always")
+def square_of(x, y, z, triangles, k):
+    """As `square_distance`, compiled in place: for loops that do little else."""
     sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
     tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
-    ax, ay, az = x - triangles[k, 0], y - triangles[k, 1], z - triangles[k, 2]
-    bx, by, bz = ax - sx, ay - sy, az - sz
-    cx, cy, cz = ax - tx, ay - ty, az - tz
-    # Products of both sides with the way from each corner to the point: their signs tell the region that it is above.
-    at_a, at_a2 = sx * ax + sy * ay + sz * az, tx * ax + ty * ay + tz * az
-    # The regions of the plane that are nearest to a corner come first, then those of sides, then the inside.
-    if at_a <= 0 and at_a2 <= 0:
-        return ax * ax + ay * ay + az * az
-    at_b, at_b2 = sx * bx + sy * by + sz * bz, tx * bx + ty * by + tz * bz
-    if at_b >= 0 and at_b2 <= at_b:
-        return bx * bx + by * by + bz * bz
-    at_c, at_c2 = sx * cx + sy * cy + sz * cz, tx * cx + ty * cy + tz * cz
-    if at_c2 >= 0 and at_c <= at_c2:
-        return cx * cx + cy * cy + cz * cz
-    # Barycentric coordinates of the foot, but for a factor.
-    first, second, third = at_b * at_c2 - at_c * at_b2, at_c * at_a2 - at_a * at_c2, at_a * at_b2 - at_b * at_a2
-    if third <= 0 and at_a >= 0 and at_a > at_b and at_b <= 0:
-        return _square_length(ax, ay, az, sx, sy, sz, at_a / (at_a - at_b))
-    if second <= 0 and at_a2 >= 0 and at_a2 > at_c2 and at_c2 <= 0:
-        return _square_length(ax, ay, az, tx, ty, tz, at_a2 / (at_a2 - at_c2))
-    along, back = at_b2 - at_b, at_c - at_c2
-    if first <= 0 and along >= 0 and back >= 0 and along + back > 0:
-        return _square_length(bx, by, bz, tx - sx, ty - sy, tz - sz, along / (along + back))
-    total = first + second + third
-    if not (first >= 0 and second >= 0 and third >= 0 and total > 0):
-        # By rounding no region may claim the point. The corners belong to the triangle in any case.
-        return min(ax * ax + ay * ay + az * az, bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz)
-    # Within 0 .. 1 and together at most 1, but for rounding: a point of the triangle.
-    s, t = second / total, third / total
-    return _square_length(ax - s * sx, ay - s * sy, az - s * sz, tx, ty, tz, t)
+    x, y, z = x - triangles[k, 0], y - triangles[k, 1], z - triangles[k, 2]
+    # Of most points the foot is inside.
+    s = x * triangles[k, 10] + y * triangles[k, 11] + z * triangles[k, 12]
+    t = x * triangles[k, 13] + y * triangles[k, 14] + z * triangles[k, 15]
+    if s >= 0 and t >= 0 and s + t <= 1:
+        return square_length(x - s * sx - t * tx, y - s * sy - t * ty, z - s * sz - t * tz)
+    # Else it is on one of the sides.
+    one = square_from_side(x, y, z, sx, sy, sz, triangles[k, 16])
+    two = square_from_side(x, y, z, tx, ty, tz, triangles[k, 17])
+    return min(one, two, square_from_side(x - sx, y - sy, z - sz, tx - sx, ty - sy, tz - sz, triangles[k, 18]))
 
 
-@njit_uncounted(cache=True, nogil=True)
-def _square_length(x, y, z, dx, dy, dz, share):
-    x, y, z = x - share * dx, y - share * dy, z - share * dz
+@njit(inline="always")
+def square_from_side(x, y, z, dx, dy, dz, slope):
+    """Square of the distance from a point to the side from 0 to ``dx, dy, dz``."""
+    share = (x * dx + y * dy + z * dz) * slope
+    # Comparisons in this order leave a share in 0 .. 1 whatever it is.
+    share = share if share > 0.0 else 0.0
+    share = share if share < 1.0 else 1.0
+    return square_length(x - share * dx, y - share * dy, z - share * dz)
+
+
+@njit(inline="always")
+def square_length(x, y, z):
+    """Of a vector."""
     return x * x + y * y + z * z
 
 
 @njit_uncounted(cache=True, nogil=True)
 def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
-    """The nearest of the first ``count`` triangles of [n, 10], and the square of its distance.
+    """The nearest of the first ``count`` triangles, see `surface_memory`, and the square of its distance.
 
     Parameters
     ----------
@@ -78,17 +78,17 @@ def nearest_triangle(x, y, z, triangles, balls, runs, count, guess, gaps):
     best, which = square_distance(x, y, z, triangles, guess), guess
     reach = np.sqrt(best)
     # Without branches the compiler tests several balls at once.
-    for r in range((count + _RUN - 1) // _RUN):
+    for r in range((count + RUN - 1) // RUN):
         dx, dy, dz, limit = x - runs[0, r], y - runs[1, r], z - runs[2, r], reach + runs[3, r]
         gaps[r] = dx * dx + dy * dy + dz * dz - limit * limit
-    for r in range((count + _RUN - 1) // _RUN):
+    for r in range((count + RUN - 1) // RUN):
         # Nothing in a ball is nearer than its near side.
         if gaps[r] >= 0:
             continue
-        for k in range(_RUN * r, min(_RUN * (r + 1), count)):
+        for k in range(RUN * r, min(RUN * (r + 1), count)):
             dx, dy, dz, limit = x - balls[0, k], y - balls[1, k], z - balls[2, k], reach + balls[3, k]
             if dx * dx + dy * dy + dz * dz < limit * limit:
-                square = square_distance(x, y, z, triangles, k)
+                square = square_of(x, y, z, triangles, k)
                 if square < best:
                     best, which = square, k
                     reach = np.sqrt(best)
@@ -114,9 +114,13 @@ def walk(x, y, z, triangles, walls, behind, start):
 
 
 def surface_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Memory for ``count`` triangles: they, the balls around them and around runs of them, and the gaps of a search."""
-    runs = -(-count // _RUN)
-    return np.zeros((count, OFF + 1)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
+    """Memory for ``count`` triangles: they, the balls around them and around runs of them, and the gaps of a search.
+
+    Of each triangle: a corner, the two sides that leave it, what is added to distances, and slopes: by which the place
+    of a foot grows along both sides, NaN where the triangle has no area; and one over the squares of all three sides.
+    """
+    runs = -(-count // RUN)
+    return np.zeros((count, COLUMNS)), np.empty((4, count)), np.empty((4, runs)), np.empty(runs)
 
 
 @njit_uncounted(cache=True, nogil=True)
@@ -133,6 +137,7 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
             triangles[k, 3 + axis] = np.float64(positions[b, axis]) - first
             triangles[k, 6 + axis] = np.float64(positions[c, axis]) - first
             balls[axis, k] = triangles[k, axis] + (triangles[k, 3 + axis] + triangles[k, 6 + axis]) / 3
+        _fill_slopes(triangles, k)
         # The ball is around the centroid; the farthest corner decides, since balls are convex.
         square = 0.0
         for corner in range(3):
@@ -142,8 +147,31 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
                 reach += (triangles[k, axis] + side - balls[axis, k]) ** 2
             square = max(square, reach)
         balls[3, k] = np.sqrt(square)
-    for r in range((count + _RUN - 1) // _RUN):
-        _fill_run(balls, _RUN * r, min(_RUN * (r + 1), count), runs, r)
+    fill_runs(balls, count, runs)
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _fill_slopes(triangles, k):
+    sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
+    tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
+    ss, st, tt = sx * sx + sy * sy + sz * sz, sx * tx + sy * ty + sz * tz, tx * tx + ty * ty + tz * tz
+    area, third = ss * tt - st * st, square_length(tx - sx, ty - sy, tz - sz)
+    if area > _FLAT * ss * tt and area > _LEAST:
+        one, two, both = tt / area, ss / area, st / area
+    else:
+        one = two = both = np.nan
+    triangles[k, 10], triangles[k, 13] = one * sx - both * tx, two * tx - both * sx
+    triangles[k, 11], triangles[k, 14] = one * sy - both * ty, two * ty - both * sy
+    triangles[k, 12], triangles[k, 15] = one * sz - both * tz, two * tz - both * sz
+    triangles[k, 16], triangles[k, 17] = 1 / ss if ss > _LEAST else 0.0, 1 / tt if tt > _LEAST else 0.0
+    triangles[k, 18] = 1 / third if third > _LEAST else 0.0
+
+
+@njit_uncounted(cache=True, nogil=True)
+def fill_runs(balls, count, runs):
+    """Write the balls around each eight consecutive ones of the first ``count``."""
+    for r in range((count + RUN - 1) // RUN):
+        _fill_run(balls, RUN * r, min(RUN * (r + 1), count), runs, r)
 
 
 @njit_uncounted(cache=True, nogil=True)

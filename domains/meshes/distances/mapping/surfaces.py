@@ -58,7 +58,7 @@ def link_sides(corners, sides, keys, values, behind, fans):
         behind[side] = -1
         a, b = corners[side], corners[after(side)]
         key = key_of(a, b)
-        slot = slot_of(key, keys)
+        slot = slot_of(key, keys, keys.size)
         if keys[slot] != key:
             keys[slot], values[slot] = key, side
             continue
@@ -110,7 +110,7 @@ def number_edges(fine_sides, coarse_sides, memory):
     for side in range(fine_sides):
         a, b = fine[side], fine[after(side)]
         key = key_of(a, b)
-        slot = slot_of(key, keys)
+        slot = slot_of(key, keys, keys.size)
         if keys[slot] != key:
             keys[slot], values[slot] = key, count
             ends[count, 0], ends[count, 1], balance[count] = max(a, b), min(a, b), 0
@@ -128,7 +128,7 @@ def number_edges(fine_sides, coarse_sides, memory):
             continue
         a, b = coarse[side], coarse[after(side)]
         key = key_of(a, b)
-        slot = slot_of(key, keys)
+        slot = slot_of(key, keys, keys.size)
         if keys[slot] != key:
             return -1
         balance[values[slot]] -= 1 if a < b else -1
