@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.domains.tokens.text import reader
+from hra.domains.tokens.text.isolated import isolated
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.running import paragraph_heads, running
 
@@ -77,8 +78,13 @@ def page_lines(image: np.ndarray) -> PageLines:
     turns = _turns(finer, fine_scale, lines)
     lines = [_turned(line, turns) for line in lines]
     upright = _upright(lines, turns, image.shape[:2])
-    lines, width = _read(finer, fine_scale, lines, upright)
-    upright = [replace(flat, text=line.text) for flat, line in zip(upright, lines, strict=True)]
+    height, width = image.shape[:2]
+    flat = (width, height) if turns % 2 else (height, width)
+    alone = isolated(np.rot90(strokes, turns), [_scaled(line, 1 / scale) for line in upright], strength)
+    alone = [_scaled(line, scale) for line in alone]
+    upright = [*upright, *alone]
+    lines, width = _read(finer, fine_scale, [*lines, *_upright(alone, -turns % 4, flat)], upright)
+    upright = [replace(one, text=line.text) for one, line in zip(upright, lines, strict=True)]
     counts = {
         "pixels searched for text": coarse.shape[0] * coarse.shape[1],
         "lines found": len(lines),
@@ -86,10 +92,13 @@ def page_lines(image: np.ndarray) -> PageLines:
         "pixels of width read": width,
         "quarter turns": turns,
     }
-    missed = overlooked(upright)
-    height, width = image.shape[:2]
-    flat = (width, height) if turns % 2 else (height, width)
+    import os
+    missed = [] if os.environ.get("NOOVER") else overlooked(upright)
     return PageLines([*lines, *_upright(missed, -turns % 4, flat)], [*upright, *missed], counts)
+
+
+def _scaled(line: TextLine, scale: float) -> TextLine:
+    return replace(line, quad=line.quad * scale)
 
 
 def _smaller(image: np.ndarray, pixels: float) -> tuple[np.ndarray, float]:
