@@ -15,7 +15,7 @@ import numpy as np
 from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.isolated import isolated
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.running import paragraph_heads, running
+from hra.domains.tokens.text.running import ends_early, paragraph_heads, running
 
 _SEARCHED = 600_000  # pixels of the copy on which lines are found
 # Strokes that stand out less from the paper around them are faint print; as much they are made to stand out.
@@ -213,12 +213,14 @@ def _order(lines: Sequence[TextLine]) -> tuple[np.ndarray, list[int]]:
     """Which lines are labels or values, and the order of reading.
 
     Labels and values come first, short ones before long ones; a long line with a value to its right, as titles have in
-    tables of contents, is a label. Then running text, of which the first lines of paragraphs come first, as one skims.
+    tables of contents, is a label. Then running text: first what begins a paragraph or ends before the margin, as code and
+    entries of lists do and of a paragraph the last line alone.
     """
-    long, heads = running(lines), paragraph_heads(lines)
+    long = running(lines)
+    first = paragraph_heads(lines) | ends_early(lines, long)
     labels = ~long | _beside_value(lines)
     short = sorted(np.flatnonzero(labels).tolist(), key=lambda number: lines[number].aspect)
-    return labels, [*short, *np.flatnonzero(~labels & heads).tolist(), *np.flatnonzero(~labels & ~heads).tolist()]
+    return labels, [*short, *np.flatnonzero(~labels & first).tolist(), *np.flatnonzero(~labels & ~first).tolist()]
 
 
 def _beside_value(lines: Sequence[TextLine]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Which lines are running text, and which of them begin a paragraph."""
+"""Which lines are running text, which of them begin a paragraph, and which are complete before the margin."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hra.domains.tokens.text.lines import TextLine
 _LONG = 12.0  # aspect from which a line is not a label and no value
 _WIDE, _RATHER_LONG = 0.6, 8.0  # or this share of the width of all text: loose boxes make lines look shorter
 _APART = 1.25  # of the usual distance of lines
+_EARLY = 3.0  # heights of a line before the margin: more than most words that would not fit are long
 
 
 def running(lines: Sequence[TextLine]) -> np.ndarray:
@@ -26,6 +27,17 @@ def paragraph_heads(lines: Sequence[TextLine]) -> np.ndarray:
     gaps = np.array([_gap_above(number, lines) for number in range(len(lines))])
     known = gaps[np.isfinite(gaps)]
     return gaps > _APART * (np.median(known) if len(known) else 0.0)
+
+
+def ends_early(lines: Sequence[TextLine], long: np.ndarray) -> np.ndarray:
+    """Whether each line ends well before the rightmost end of running text, bool [n].
+
+    Parameters
+    ----------
+    long : which lines are running text, bool [n].
+    """
+    ends, heights = np.array([line.box[2] for line in lines]), np.array([line.height for line in lines])
+    return ends < ends[long].max(initial=0) - _EARLY * heights
 
 
 def _gap_above(number: int, lines: Sequence[TextLine]) -> float:
