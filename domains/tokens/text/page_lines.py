@@ -36,8 +36,9 @@ _TALL = 2.0  # heights of a label from which a box beside it is no value
 _ABOVE = 6.0  # heights of a label above a column that it may belong to
 _READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
 _LETTERS = 0.4  # score below which a line may be no text
-# Lines whose beginnings are read to tell how a page lies, how long these are, and the score that leaves it open.
-_PROBES, _PROBED, _UNSURE = 3, 5.0, 0.75
+# Lines whose beginnings are read to tell how a page lies, how long these are, the score of all that leaves it open, and
+# the score of the first one alone that does not.
+_PROBES, _PROBED, _UNSURE, _SURE = 3, 5.0, 0.75, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +93,7 @@ def page_lines(image: np.ndarray) -> PageLines:
         "pixels of width read": width,
         "quarter turns": turns,
     }
-    import os
-    missed = [] if os.environ.get("NOOVER") else overlooked(upright)
+    missed = overlooked(upright)
     return PageLines([*lines, *_upright(missed, -turns % 4, flat)], [*upright, *missed], counts)
 
 
@@ -138,6 +138,8 @@ def _turns(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> int:
     first, second = (1, 3) if on_side else (0, 2)
     if not probes:
         return 0
+    if not on_side and reader.scores(image, scale, [_beginning(probes[0])]) >= _SURE:
+        return first
     sure = reader.scores(image, scale, [_beginning(_turned(line, first)) for line in probes])
     if not on_side and sure >= _UNSURE:
         return first
