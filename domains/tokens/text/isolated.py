@@ -33,7 +33,7 @@ def isolated(strokes: np.ndarray, lines: Sequence[TextLine], strength: float) ->
 
     if not lines or strength <= 0:
         return []
-    ink = (np.abs(strokes) > _INK * strength).astype(np.uint8)
+    ink = np.ascontiguousarray(np.abs(strokes) > _INK * strength).astype(np.uint8)
     covered = np.zeros_like(ink)
     for line in lines:
         cv2.fillPoly(covered, [np.round(line.quad).astype(np.int32)], 1)
