@@ -1,7 +1,7 @@
 """The lines of a page, found on a coarse copy and read at full detail as far as a budget of reading goes.
 
-Two passes, the same whatever is asked, so that a page is read once: all lines are found, then read, labels and values
-before running text. Pages that lie on their side or stand on their head are told by the shapes of their lines and by
+Two passes, the same whatever is asked, so that a page is read once: all lines are found, by a detector and, where signs
+stand alone in their rows, by their strokes; then they are read, labels and values before running text. Pages that lie on their side or stand on their head are told by the shapes of their lines and by
 how sure the recogniser is, and read as they lie.
 """
 
@@ -215,8 +215,8 @@ def _order(lines: Sequence[TextLine]) -> tuple[np.ndarray, list[int]]:
     """Which lines are labels or values, and the order of reading.
 
     Labels and values come first, short ones before long ones; a long line with a value to its right, as titles have in
-    tables of contents, is a label. Then running text: first what begins a paragraph or ends before the margin, as code and
-    entries of lists do and of a paragraph the last line alone.
+    tables of contents, is a label. Then running text: first what begins a paragraph or ends before the margin, as code
+    and entries of lists do and of a paragraph the last line alone.
     """
     long = running(lines)
     first = paragraph_heads(lines) | ends_early(lines, long)
