@@ -40,8 +40,9 @@ def isolated(strokes: np.ndarray, lines: Sequence[TextLine], strength: float) ->
     boxes = np.array([line.box for line in lines])
     heights, middles = boxes[:, 3] - boxes[:, 1], (boxes[:, 1] + boxes[:, 3]) / 2
     usual = float(np.median(heights))
-    _, signs, stats, _ = cv2.connectedComponentsWithStats(ink)
-    left_out = stats[:, cv2.CC_STAT_HEIGHT] < _LOW * usual  # points and leaders
+    _, labelled, stats, _ = cv2.connectedComponentsWithStats(ink)
+    signs = np.asarray(labelled, np.int32)
+    left_out = np.asarray(stats)[:, cv2.CC_STAT_HEIGHT] < _LOW * usual  # points and leaders
     left_out[np.unique(signs[covered > 0])] = True  # a sign of which a line has a part belongs to it
     ink[left_out[signs]] = 0
     apart = max(round(_APART * usual), 1)
