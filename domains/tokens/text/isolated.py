@@ -17,6 +17,7 @@ _LOW, _HIGH = 0.35, 1.1  # of the line's box, in whose row it stands: letters ar
 _WIDE = 3.0  # of that, too
 _APART = 0.4  # of it, up to which signs are one line
 _BESIDE = 0.35  # of it, by which its middle may lie higher or lower
+_MARGIN = 0.35  # of its height around it, as boxes of the detector have
 _MOST = 40  # more are no figures but the texture of something
 
 
@@ -53,7 +54,7 @@ def isolated(strokes: np.ndarray, lines: Sequence[TextLine], strength: float) ->
         beside = np.abs(top + height / 2 - middles) < _BESIDE * heights
         fits = beside & (height > _LOW * heights) & (height < _HIGH * heights) & (width < _WIDE * heights)
         if fits.any():
-            margin = 0.35 * height
+            margin = _MARGIN * height
             x0, y0, x1, y1 = left - margin, top - margin, left + width + margin, top + height + margin
             found.append(TextLine(np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float64)))
     return found if len(found) <= _MOST else []
