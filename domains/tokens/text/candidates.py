@@ -268,7 +268,8 @@ def _is_run(amounts: np.ndarray, total: int) -> bool:
 
 
 _NOTHING = np.zeros(len(_TEXT))
-_EXACT, _SAID = 0.95, 2  # of the words of question and label that are the same, and how many make that sure
+# Of a label's words those that are asked for, of those of the question that it has, and how many words make that sure.
+_EXACT, _MOST_ASKED, _SAID = 0.95, 0.6, 2
 
 
 class _Fits:
@@ -282,11 +283,17 @@ class _Fits:
             if text:
                 self.rows[number] = self._row(number, text)
         # Nobody means anything else by a label's own words; one word alone may stand in a label of something else.
-        if len(self.asked) < _SAID or self.rows[:, 0].max(initial=0) < _EXACT:
+        if not self._named():
             self.rows[:, 3] = same_meaning(question, [_label(text) for text in texts])
         self.embeds = bool(self.rows[:, 3].any())
         self.strength = self.rows[:, 0] + 0.5 * self.rows[:, 3] + 0.5 * self.rows[:, 4] - 0.3 * self.rows[:, 5]
         self.most = float(self.rows[:, 0].max(initial=0))
+
+    def _named(self) -> bool:
+        """Whether a label says most of what is asked, and nothing else."""
+        _, recall, precision = self.rows[:, :3].T
+        several = np.array([len(_words(text)) >= _SAID for text in self.texts], bool)
+        return bool((several & (precision >= _EXACT) & (recall >= _MOST_ASKED)).any())
 
     def _row(self, number: int, text: str) -> list[float]:
         said = _words(text)

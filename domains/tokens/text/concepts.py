@@ -40,6 +40,7 @@ for _concept, _listed in _WORDS.items():
     for _word in _listed.split():
         _BY_WORD.setdefault(_word, set()).add(_concept)
 _LONG = 6  # letters from which a misread word is taken for the known one
+_LONG_WORDS = [_word for _word in _BY_WORD if len(_word) >= _LONG]
 _JOINED, _INSIDE, _AT_END = 9, 5, 3  # letters of words read as one, and of a known word in it, or at its start or end
 
 
@@ -62,14 +63,16 @@ def concepts(text: str) -> frozenset[str]:
 def _of_word(word: str) -> frozenset[str]:
     if word in _BY_WORD or len(word) < _LONG:
         return frozenset(_BY_WORD.get(word, ()))
-    best = max(_BY_WORD, key=lambda known: likeness(word, known) if len(known) >= _LONG else 0.0)
-    if likeness(word, best) and len(best) >= _LONG:
+    best = max(_LONG_WORDS, key=lambda known: likeness(word, known))
+    if likeness(word, best):
         return frozenset(_BY_WORD[best])
+    if len(word) < _JOINED:
+        return frozenset()
     return frozenset().union(*(named for known, named in _BY_WORD.items() if _holds(word, known)))
 
 
 def _holds(word: str, known: str) -> bool:
     """Whether ``word`` is several that were read as one, of which ``known`` is one."""
-    if len(word) < _JOINED or len(known) < _AT_END:
+    if len(known) < _AT_END:
         return False
     return word.startswith(known) or word.endswith(known) or (len(known) >= _INSIDE and known in word)

@@ -1,8 +1,9 @@
 """The lines of a page, found on a coarse copy and read at full detail as far as a budget of reading goes.
 
-Two passes, the same whatever is asked, so that a page is read once: all lines are found, then read, labels and values
-before running text. Pages that lie on their side or stand on their head are told by the shapes of their lines and by
-how sure the recogniser is, and read as they lie.
+Two passes, the same whatever is asked, so that a page is read once: all lines are found, by a detector and, where signs
+stand alone in their rows, by their strokes; then they are read, labels and values before running text. Pages that lie
+on their side or stand on their head are told by the shapes of their lines and by how sure the recogniser is, and read
+as they lie.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.domains.tokens.text import reader
+from hra.domains.tokens.text.isolated import isolated
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.running import paragraph_heads, running
+from hra.domains.tokens.text.running import ends_early, paragraph_heads, running
 
 _SEARCHED = 600_000  # pixels of the copy on which lines are found
 # Strokes that stand out less from the paper around them are faint print; as much they are made to stand out.
@@ -35,8 +37,9 @@ _TALL = 2.0  # heights of a label from which a box beside it is no value
 _ABOVE = 6.0  # heights of a label above a column that it may belong to
 _READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
 _LETTERS = 0.4  # score below which a line may be no text
-# Lines whose beginnings are read to tell how a page lies, how long these are, and the score that leaves it open.
-_PROBES, _PROBED, _UNSURE = 3, 5.0, 0.75
+# Lines whose beginnings are read to tell how a page lies, how long these are, the score of all that leaves it open, and
+# the score of the first one alone that does not.
+_PROBES, _PROBED, _UNSURE, _SURE = 3, 5.0, 0.75, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +80,13 @@ def page_lines(image: np.ndarray) -> PageLines:
     turns = _turns(finer, fine_scale, lines)
     lines = [_turned(line, turns) for line in lines]
     upright = _upright(lines, turns, image.shape[:2])
-    lines, width = _read(finer, fine_scale, lines, upright)
-    upright = [replace(flat, text=line.text) for flat, line in zip(upright, lines, strict=True)]
+    height, width = image.shape[:2]
+    flat = (width, height) if turns % 2 else (height, width)
+    alone = isolated(np.rot90(strokes, turns), [_scaled(line, 1 / scale) for line in upright], strength)
+    alone = [_scaled(line, scale) for line in alone]
+    upright = [*upright, *alone]
+    lines, width = _read(finer, fine_scale, [*lines, *_upright(alone, -turns % 4, flat)], upright)
+    upright = [replace(one, text=line.text) for one, line in zip(upright, lines, strict=True)]
     counts = {
         "pixels searched for text": coarse.shape[0] * coarse.shape[1],
         "lines found": len(lines),
@@ -87,9 +95,11 @@ def page_lines(image: np.ndarray) -> PageLines:
         "quarter turns": turns,
     }
     missed = overlooked(upright)
-    height, width = image.shape[:2]
-    flat = (width, height) if turns % 2 else (height, width)
     return PageLines([*lines, *_upright(missed, -turns % 4, flat)], [*upright, *missed], counts)
+
+
+def _scaled(line: TextLine, scale: float) -> TextLine:
+    return replace(line, quad=line.quad * scale)
 
 
 def _smaller(image: np.ndarray, pixels: float) -> tuple[np.ndarray, float]:
@@ -129,6 +139,8 @@ def _turns(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> int:
     first, second = (1, 3) if on_side else (0, 2)
     if not probes:
         return 0
+    if not on_side and reader.scores(image, scale, [_beginning(probes[0])]) >= _SURE:
+        return first
     sure = reader.scores(image, scale, [_beginning(_turned(line, first)) for line in probes])
     if not on_side and sure >= _UNSURE:
         return first
@@ -204,12 +216,14 @@ def _order(lines: Sequence[TextLine]) -> tuple[np.ndarray, list[int]]:
     """Which lines are labels or values, and the order of reading.
 
     Labels and values come first, short ones before long ones; a long line with a value to its right, as titles have in
-    tables of contents, is a label. Then running text, of which the first lines of paragraphs come first, as one skims.
+    tables of contents, is a label. Then running text: first what begins a paragraph or ends before the margin, as code
+    and entries of lists do and of a paragraph the last line alone.
     """
-    long, heads = running(lines), paragraph_heads(lines)
+    long = running(lines)
+    first = paragraph_heads(lines) | ends_early(lines, long)
     labels = ~long | _beside_value(lines)
     short = sorted(np.flatnonzero(labels).tolist(), key=lambda number: lines[number].aspect)
-    return labels, [*short, *np.flatnonzero(~labels & heads).tolist(), *np.flatnonzero(~labels & ~heads).tolist()]
+    return labels, [*short, *np.flatnonzero(~labels & first).tolist(), *np.flatnonzero(~labels & ~first).tolist()]
 
 
 def _beside_value(lines: Sequence[TextLine]) -> np.ndarray:

@@ -14,6 +14,7 @@ from hra.errors import MissingExtra
 
 _HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
 _BATCH = 4
+_STEP = 32  # pixels that sides of the detector's input are multiples of
 _LETTER, _LEAST_WIDTH = 15, 24  # pixels: the recogniser steps by 8, and values must be right to the letter
 _SKIMMED = 11  # of long lines: their words are to be recognised
 LONG = 12.0
@@ -22,9 +23,8 @@ _OPTIONS = {
     "Global.log_level": "error",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-    # The copy is as large as it should be.
-    "Det.limit_type": "max",
-    "Det.limit_side_len": 8192,
+    # Pages have many batches: memory of one serves the next.
+    "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
     # Short lines are not padded to the length of long ones.
     "Rec.rec_img_shape": [3, _HEIGHT, _HEIGHT],
     "Rec.rec_batch_num": _BATCH,
@@ -48,8 +48,15 @@ def found_lines(image: np.ndarray, scale: float) -> list[TextLine]:
     ------
     MissingExtra : RapidOCR is not installed.
     """
-    boxes = _engine()._load_det_model()(_bgr(image)).boxes
-    return [] if boxes is None else [TextLine(np.asarray(box, np.float64) * scale) for box in boxes]
+    import cv2
+
+    detector = _engine()._load_det_model()
+    height, width = (max(round(side / _STEP), 1) * _STEP for side in image.shape[:2])
+    # As the detector prepares it itself, but not in float64.
+    copy = cv2.resize(_bgr(image), (width, height)).astype(np.float32)
+    copy = np.ascontiguousarray(((copy / 255 - 0.5) / 0.5).transpose(2, 0, 1)[None])
+    boxes, _ = detector.postprocess_op(detector.session(copy), image.shape[:2])
+    return [TextLine(np.asarray(box, np.float64) * scale) for box in detector.sorted_boxes(boxes)]
 
 
 def reading_widths(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Which lines are running text, and which of them begin a paragraph."""
+"""Which lines are running text, which of them begin a paragraph, and which are complete before the margin."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hra.domains.tokens.text.lines import TextLine
 _LONG = 12.0  # aspect from which a line is not a label and no value
 _WIDE, _RATHER_LONG = 0.6, 8.0  # or this share of the width of all text: loose boxes make lines look shorter
 _APART = 1.25  # of the usual distance of lines
+_EARLY = 3.0  # heights of a line before the margin: more than most words that would not fit are long
 
 
 def running(lines: Sequence[TextLine]) -> np.ndarray:
@@ -23,17 +24,21 @@ def running(lines: Sequence[TextLine]) -> np.ndarray:
 
 def paragraph_heads(lines: Sequence[TextLine]) -> np.ndarray:
     """Whether each line stands farther below the line above it than lines of the page usually do, bool [n]."""
-    gaps = np.array([_gap_above(number, lines) for number in range(len(lines))])
+    x0, y0, x1, y1 = np.array([line.box for line in lines]).reshape(-1, 4).T
+    middle = (y0 + y1) / 2
+    # From the middle of the nearest line above to that of each line; infinite without one.
+    over = (x0 < x1[:, None]) & (x1 > x0[:, None]) & (middle < middle[:, None])
+    gaps = np.where(over, middle[:, None] - middle, np.inf).min(axis=1, initial=np.inf)
     known = gaps[np.isfinite(gaps)]
     return gaps > _APART * (np.median(known) if len(known) else 0.0)
 
 
-def _gap_above(number: int, lines: Sequence[TextLine]) -> float:
-    """Pixels from the middle of the nearest line above to the middle of this one; infinite without one."""
-    x0, y0, x1, y1 = lines[number].box
-    gaps = [
-        (y0 + y1 - top - bottom) / 2
-        for left, top, right, bottom in (other.box for other in lines)
-        if left < x1 and right > x0 and top + bottom < y0 + y1
-    ]
-    return min(gaps, default=np.inf)
+def ends_early(lines: Sequence[TextLine], long: np.ndarray) -> np.ndarray:
+    """Whether each line ends well before the rightmost end of running text, bool [n].
+
+    Parameters
+    ----------
+    long : which lines are running text, bool [n].
+    """
+    ends, heights = np.array([line.box[2] for line in lines]), np.array([line.height for line in lines])
+    return ends < ends[long].max(initial=0) - _EARLY * heights

@@ -40,14 +40,18 @@ def same_words(question: str, label: str) -> float:
     return 2 * found * used / (found + used) if found and used else 0.0
 
 
-@lru_cache(maxsize=4096)
 def likeness(one: str, other: str) -> float:
     """Share of equal letters in order, 0 below what a coarse read may mistake."""
     if one == other:
         return 1.0
-    both = len(one) + len(other)
+    # Words whose lengths differ much are not worth a place in the cache.
+    return _ratio(one, other) if 2 * min(len(one), len(other)) >= _ALIKE * (len(one) + len(other)) else 0.0
+
+
+@lru_cache(maxsize=65536)
+def _ratio(one: str, other: str) -> float:
     # Letters that both have, in any order, are no fewer than those in order: most pairs end here.
-    if 2 * min(len(one), len(other)) < _ALIKE * both or 2 * _shared(one, other) < _ALIKE * both:
+    if 2 * _shared(one, other) < _ALIKE * (len(one) + len(other)):
         return 0.0
     ratio = SequenceMatcher(None, one, other).ratio()
     return ratio if ratio >= _ALIKE else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hra.domains.tokens.text import candidates as module
 from hra.domains.tokens.text.candidates import FEATURES, asks, candidate_features, candidates, kind_of
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.ranker import ranker
@@ -47,6 +48,31 @@ def test_of_several_amounts_the_one_with_the_label_is_most_likely(question, answ
 )
 def test_a_question_that_names_row_and_column_points_at_the_cell(question, answer):
     assert best(question, TABLE)[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "compared"),
+    [
+        ("on which page is Reading Long Files?", False),
+        ("on which page is Long Files and what they hold?", True),  # a label with other words
+        ("on which page is Writing?", True),  # one word may stand in a label of something else
+        ("how are large and small files that were opened twice told from reading long files?", True),
+    ],
+)
+def test_meaning_is_compared_unless_a_label_says_most_of_what_is_asked_and_nothing_else(
+    question, compared, monkeypatch
+):
+    asked: list[str] = []
+
+    def same_meaning(text: str, labels: list[str]) -> np.ndarray:
+        asked.append(text)
+        return np.zeros(len(labels))
+
+    monkeypatch.setattr(module, "same_meaning", same_meaning)
+    titles = ["Reading long files", "Writing", "Long files in memory"]
+    lines = [part for i, text in enumerate(titles) for part in (line(text, 10, 30 * i), line(str(i + 3), 400, 30 * i))]
+    candidate_features(question, lines, candidates(lines))
+    assert bool(asked) is compared
 
 
 def test_what_is_not_there_is_elsewhere():

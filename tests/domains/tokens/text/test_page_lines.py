@@ -59,6 +59,37 @@ def test_faint_print_on_shaded_paper_is_found_and_read(contrast, noise, dark):
     assert "319.10" in told and (contrast < 0.1 or {value for _, value in _ROWS} <= told)
 
 
+@needs_ocr
+@pytest.mark.parametrize("turns", [0, 1, 2, 3])
+def test_figures_that_the_detector_leaves_out_are_read_as_the_page_lies(turns, monkeypatch):
+    sheet = Sheet((640, 480), "DejaVuSans.ttf", 30)
+    figures = ["4", "6", "9", "52"]
+    for i, (label, _) in enumerate(_ROWS):
+        sheet.text(20, 60 + 90 * i, label)
+        sheet.right(620, 60 + 90 * i, figures[i])
+    found = module.reader.found_lines
+    monkeypatch.setattr(
+        module.reader, "found_lines", lambda *a: [one for one in found(*a) if max(np.ptp(one.quad, axis=0)) > 100]
+    )
+    read = page_lines(np.ascontiguousarray(np.rot90(sheet.pixels(), -turns)))
+    assert read.counts["quarter turns"] == turns
+    assert sorted(line.text or "" for line in read.lines if line.aspect < 3) == sorted(figures)
+    numbers = [one.box for one in read.upright if (one.text or "").isdigit()]
+    assert len(numbers) == 4 and all(box[0] > 400 for box in numbers)
+
+
+@needs_ocr
+def test_of_running_text_what_ends_before_the_margin_is_read_though_the_rest_is_too_much():
+    sheet = Sheet((1500, 1100), "DejaVuSans.ttf", 14)
+    words = "how the handlers of signals are called in threads and what they may do there while others wait for them"
+    for i in range(60):
+        text = f"the digest of file number {i} is {i}abc{i}def{i}" if i % 20 == 7 else f"{words} {words[:30]}"
+        sheet.text(30, 10 + 20 * i, text)
+    read = page_lines(np.ascontiguousarray(sheet.pixels()))
+    assert read.counts["lines read"] < 0.7 * read.counts["lines found"]
+    assert sum("digest" in (one.text or "") for one in read.lines) == 3
+
+
 def line(x0: float, y0: float, x1: float, text: str | None) -> TextLine:
     return TextLine(np.array([[x0, y0], [x1, y0], [x1, y0 + 12], [x0, y0 + 12]]), text)
 

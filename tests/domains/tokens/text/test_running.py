@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.running import paragraph_heads, running
+from hra.domains.tokens.text.running import ends_early, paragraph_heads, running
 
 
 def line(x: float, y: float, width: float, height: float = 20) -> TextLine:
@@ -26,3 +26,10 @@ def test_the_first_line_and_those_after_a_gap_begin_a_paragraph():
 def test_what_stands_in_another_column_is_not_above():
     lines = [line(0, 0, 100), line(0, 30, 100), line(300, 20, 100), line(300, 50, 100)]
     assert paragraph_heads(lines).tolist() == [True, False, True, False]
+
+
+def test_what_ends_well_before_the_margin_of_running_text_ends_early():
+    lines = [line(0, 0, 400), line(0, 30, 370), line(0, 60, 300), line(500, 90, 60)]
+    assert ends_early(lines, running(lines)).tolist() == [False, False, True, False]
+    assert ends_early(lines, np.zeros(4, bool)).tolist() == [False] * 4
+    assert ends_early([], np.zeros(0, bool)).tolist() == []
