@@ -34,7 +34,7 @@ import numpy as np
 PATH = Path(__file__).with_name("compiled.bin")
 _SEAL = blake2b().digest_size
 # What Numba is told when code is made for others: a processor, and all of its features by LLVM's names. The third
-# level of x86 is in desktop processors since 2013 and 2015; of ARM the first version with 64 bits, which all have.
+# level of x86 is in desktop processors since Haswell and Excavator; of ARM the first version with 64 bits has all.
 _X86 = (
     "+64bit,+avx,+avx2,+bmi,+bmi2,+cmov,+crc32,+cx16,+cx8,+f16c,+fma,+fxsr,+lzcnt,+mmx,+movbe,+popcnt,+sahf,+sse,+sse2,"
     "+sse3,+sse4.1,+sse4.2,+ssse3,+xsave"

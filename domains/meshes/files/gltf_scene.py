@@ -23,7 +23,6 @@ from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
 from hra.domains.meshes.files.gltf_extensions import extensions
 from hra.domains.meshes.files.gltf_files import read_uri
-from hra.domains.meshes.files.gltf_keys import needed_keys
 from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
 from hra.domains.meshes.files.gltf_primitives import triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
@@ -557,6 +556,25 @@ def _places(accessor: dict[str, Any]) -> list[dict[str, Any]]:
     """The parts of an accessor that refer to a view."""
     places = [accessor, *(accessor.get("sparse", {}).get(part, {}) for part in ("indices", "values"))]
     return [place for place in places if "bufferView" in place]
+
+
+def needed_keys(values: np.ndarray, count: int, interpolation: str) -> np.ndarray:
+    """The numbers of the keys that make the same animation exactly, int64, rising (glTF 2.0, section 3.11).
+
+    A key between two of the same value says nothing under LINEAR, nor does one that repeats the key before it under
+    STEP. The first and the last key stay: they say how long an animation takes.
+
+    Parameters
+    ----------
+    values : [count * m, k], m rows for each of ``count`` keys; compared bit by bit.
+    interpolation : "LINEAR", "STEP" or "CUBICSPLINE", whose tangents make every key count.
+    """
+    if interpolation not in ("LINEAR", "STEP") or count < 3 or len(values) % count:
+        return np.arange(count)
+    rows = np.ascontiguousarray(values).view(np.uint8).reshape(count, -1)
+    as_before = (rows[1:] == rows[:-1]).all(axis=1)
+    idle = as_before[:-1] & (as_before[1:] | (interpolation == "STEP"))
+    return np.flatnonzero(~np.concatenate([[False], idle, [False]]))
 
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:

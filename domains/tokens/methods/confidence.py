@@ -121,9 +121,16 @@ def attention_entropy(attention: Any) -> np.ndarray:
     Raises
     ------
     MetricError : not a matrix of finite numbers >= 0.
+
+    Examples
+    --------
+    >>> from hra.domains import tokens
+    >>> tokens.attention_entropy([[1.0, 0.5], [0.0, 0.5]]).tolist()
+    [0.0, 1.0]
     """
     weights = to_numpy(attention)
     if weights.ndim != 2 or not (np.isfinite(weights) & (weights >= 0)).all():
         raise MetricError(f"attention of shape {weights.shape}", where="attention", fix="pass [Q, B], finite and >= 0")
     weights = weights.astype(np.float64)
-    return np.array([normalised_entropy(column) if column.any() else 0.0 for column in weights.T])
+    # Without a sign where it is 0.
+    return np.array([normalised_entropy(column) if column.any() else 0.0 for column in weights.T]) + 0.0

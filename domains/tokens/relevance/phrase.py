@@ -19,8 +19,8 @@ from hra.domains.tokens.text.likeness_lines import likeness_lines
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.page_lines import PageLines, page_lines
 from hra.domains.tokens.text.ranker import ranker
-from hra.domains.tokens.text.rows import patches_under, right_neighbour
 
+_SAME_ROW = 0.5  # of the smaller height of two lines in a row must overlap
 _COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is looked for
 _LEAST = 0.002  # probability of a place that is worth a mark
 # What the networks say of a place, and how often it is right: a line fitted on the development half.
@@ -194,3 +194,34 @@ def _by_layout(context: TokenContext, lines: Sequence[TextLine]) -> np.ndarray:
         under = patches_under(line.quad, context.grid, context.patch)
         weights[under] = np.maximum(weights[under], 1.0 if number in values else 0.3)
     return weights
+
+
+def right_neighbour(number: int, lines: Sequence[TextLine]) -> int | None:
+    """The next line to the right in the same row; None without one.
+
+    The row is followed along the slope of the line, which photographs tilt.
+    """
+    start, slope = lines[number].quad[1:3].mean(axis=0), _slope(lines[number])
+    candidates = []
+    for other, line in enumerate(lines):
+        left = line.quad[[0, 3]].mean(axis=0)
+        across, expected = left[0] - start[0], start[1] + slope * (left[0] - start[0])
+        aligned = abs(left[1] - expected) < _SAME_ROW * min(line.height, lines[number].height)
+        if other != number and aligned and across > -0.5 * line.height:
+            candidates.append((across, other))
+    return min(candidates)[1] if candidates else None
+
+
+def _slope(line: TextLine) -> float:
+    across, down = line.quad[1] - line.quad[0]
+    return float(down / across) if line.aspect > 1 and across > 0 else 0.0
+
+
+def patches_under(quad: np.ndarray, grid: tuple[int, int], patch: int) -> np.ndarray:
+    """Which finest patches the bounding box of a quadrangle [4, 2] in pixels meets, bool [rows, columns]."""
+    inside = np.zeros(grid, bool)
+    (x0, y0), (x1, y1) = quad.min(axis=0), quad.max(axis=0)
+    first, last = np.floor([y0 / patch, x0 / patch]), np.ceil([y1 / patch, x1 / patch])
+    (top, left), (bottom, right) = np.maximum(first, 0).astype(int), np.maximum(last, 0).astype(int)
+    inside[top:bottom, left:right] = True
+    return inside

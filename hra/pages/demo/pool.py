@@ -12,7 +12,6 @@ from hra import samples
 from hra.camera import Camera
 from hra.domains import meshes, textures
 from hra.pages.demo.pictures import curves
-from hra.pages.demo.textures import earth_scene
 from hra.pooling.pool import Pool
 
 BUDGET_BYTES = 2**20
@@ -39,7 +38,7 @@ def run() -> tuple[dict[str, Any], dict[str, Figure]]:
 
 def _ground(bounds: np.ndarray) -> textures.PlaneScene:
     """The Earth map as a floor under the mesh, whose z axis points up, ten times as wide as the mesh."""
-    texture = earth_scene().planes[0].texture
+    texture = textures.PlaneScene.ground(samples.path("earth.jpg"), width=1.0).planes[0].texture
     width = 10 * float((bounds[1] - bounds[0]).max())
     centre = bounds.mean(axis=0)
     origin = np.array([centre[0] - width / 2, centre[1] + width / 4, bounds[0, 2]])

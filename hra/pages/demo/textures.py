@@ -18,14 +18,9 @@ FRAMES = 60
 VIEWPORT = (960, 540)
 
 
-def earth_scene() -> textures.PlaneScene:
-    """The Earth map as a ground 100 units wide."""
-    return textures.PlaneScene.ground(samples.path("earth.jpg"), width=100.0)
-
-
 def run() -> tuple[dict[str, Any], dict[str, Figure]]:
     """The figures of the report's texture section and its pictures by name."""
-    scene = earth_scene()
+    scene = textures.PlaneScene.ground(samples.path("earth.jpg"), width=100.0)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     cameras = textures.flyover(scene.planes[0], FRAMES, viewport=VIEWPORT)
     trace = textures.replay(allocator, cameras, POOL_BYTES)

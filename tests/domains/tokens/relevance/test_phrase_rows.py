@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hra.domains.tokens.relevance.phrase import patches_under, right_neighbour
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.rows import patches_under, right_neighbour
 
 
 def line(x: float, y: float, text: str, height: float = 20) -> TextLine:

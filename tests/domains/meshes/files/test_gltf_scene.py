@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.meshes.files.gltf_keys import needed_keys
-from hra.domains.meshes.files.gltf_scene import GltfScene
+from hra.domains.meshes.files.gltf_scene import GltfScene, needed_keys
 from tests.helpers.scenes import Read, Scene
 
 
