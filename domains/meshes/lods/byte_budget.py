@@ -3,8 +3,9 @@
 Triangles and versions of images (smaller, or of less quality) are members of one pool. What each byte changes is
 counted as squared differences of colours in a picture, with values in 0 .. 1, summed over its pixels:
 
-- an image at n pixels of the picture: n times the mean squared difference between the source and the version, both at
-  as many texels as the picture shows of them;
+- an image at n pixels of the picture: n times the mean squared difference between the source and the version. Both are
+  compared at several shares of their sides, the octaves around what the picture shows, as surfaces are seen from near
+  and far and under every angle: the nearer an octave, the more it counts;
 - a cluster that is displaced by e pixels on an area of n: k n e, as far as nothing is left of it. Pictures are made of
   edges, and what moves changes as many pixels beside each of them as it moves (the linear variogram of dead leaves:
   Lee, Mumford and Huang 2001). k is measured on scenes that were drawn, and does not follow from how much their images
@@ -111,11 +112,16 @@ class ShownImage:
         # Flat pictures of few colours are smaller as PNG, and better.
         return ["JPEG", "PNG"] if self.content.startswith(b"\x89PNG") else ["JPEG"]
 
-    def _mipmaps(self, image: Any, levels: int) -> Sequence[np.ndarray]:
+    def _mipmaps(self, image: Any, levels: int | None = None) -> Sequence[np.ndarray]:
         """The finest ``levels`` mipmaps of an image, or all that there are, uint8 [H, W, C] each."""
         pixels = np.asarray(image)
         pixels = pixels[..., None] if pixels.ndim == 2 else pixels
         return build_pyramid(pixels, "srgb_mean" if self.colors else "mean", levels).levels
+
+    @cached_property
+    def _pyramid(self) -> Sequence[np.ndarray]:
+        """All mipmaps of the picture."""
+        return self._mipmaps(self.picture)
 
     @cached_property
     def _scaled(self) -> Callable[[float], Any]:
@@ -126,8 +132,7 @@ class ShownImage:
             from PIL import Image
 
             if math.log2(scale).is_integer():
-                level = self._mipmaps(self.picture, 1 - round(math.log2(scale)))[-1]
-                return Image.fromarray(level[..., 0] if level.shape[-1] == 1 else level)
+                return _image(self._pyramid, -round(math.log2(scale)))
             size = tuple(max(1, round(scale * side)) for side in self.picture.size)
             return scaled(2.0 ** math.ceil(math.log2(scale))).resize(size, Image.Resampling.BICUBIC)
 
@@ -175,19 +180,18 @@ class ShownImage:
         """A version as a renderer shows it at these shares of the source's sides, float32 [H, W, C] in 0 .. 1."""
         from PIL import Image
 
-        if version.content is self.content:
-            image = self.picture
-        else:
-            with Image.open(io.BytesIO(version.content)) as opened:
-                image = opened.convert(self.picture.mode)
         # The first of its own mipmaps that is no finer, because between two a renderer takes some of both.
         octaves = [max(math.ceil(math.log2(version.scale / share) - 1e-9), 0) for share in shares]
-        levels, found = self._mipmaps(image, 1 + max(octaves)), []
+        if version.content is self.content:
+            levels = self._pyramid
+        else:
+            with Image.open(io.BytesIO(version.content)) as opened:
+                levels = self._mipmaps(opened.convert(self.picture.mode), 1 + max(octaves))
+        found = []
         for octave, share in zip(octaves, shares, strict=True):
-            level = levels[min(octave, len(levels) - 1)]
-            own = Image.fromarray(level[..., 0] if level.shape[-1] == 1 else level)
             size = tuple(math.ceil(side * share) for side in self.picture.size)
-            found.append(np.asarray(own.resize(size, Image.Resampling.BILINEAR), np.float32) / 255)
+            shown = _image(levels, octave).resize(size, Image.Resampling.BILINEAR)
+            found.append(np.asarray(shown, np.float32) / 255)
         return found
 
     def _octaves(self, seen: float) -> dict[float, float]:
@@ -268,6 +272,14 @@ class ShownImage:
             yield found
 
 
+def _image(levels: Sequence[np.ndarray], number: int) -> Any:
+    """A mipmap as an image, the coarsest where there are not so many."""
+    from PIL import Image
+
+    level = levels[min(number, len(levels) - 1)]
+    return Image.fromarray(level[..., 0] if level.shape[-1] == 1 else level)
+
+
 def weight_of(name: str) -> float:
     """How much differences of a texture show, by its name in glTF."""
     return next((weight for word, weight in _WEIGHTS if word in name.lower()), _OTHER_WEIGHT)
@@ -306,10 +318,11 @@ def images_of(mesh: TriangleMesh) -> list[ShownImage]:
     of_triangle = carried.material[mesh.triangles[:, 0]]
     for number in np.unique(of_triangle).tolist():
         own = mesh.triangles[of_triangle == number]
+        area = areas(mesh.positions[own])
         for name, texture in carried.materials[number].textures.items():
             uv = carried.uv2 if texture.coordinates else carried.uv
             if uv is not None:
-                uses.setdefault(texture.image, []).append((name, areas(mesh.positions[own]), areas(uv[own])))
+                uses.setdefault(texture.image, []).append((name, area, areas(uv[own])))
     found = [shown_image(content, own) for content, own in uses.items()]
     return [image for image in found if image is not None]
 
