@@ -3,7 +3,8 @@
 Nodes, skins, animations, cameras, lights, materials, images and what extensions say pass through untouched. Vertices of
 a level are vertices of the source, so that joints, weights, morph targets and every other attribute are those of the
 source, in its types; those that were moved differ from one of these in their position, and perhaps in attributes that
-are given. Numbers of accessors and views stay: an extension may refer to them.
+are given. Accessors and views that stay keep their numbers, because an extension may refer to them; a short file in
+which none may refer to one is numbered anew, without gaps.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import copy
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -267,16 +268,12 @@ class _Written:
 
     def _shorten_animations(self) -> None:
         """Write the keys that are needed, all in one view, and each array of them once."""
-        header, chunk, known = self.scene.accessors.header, bytearray(), {}
-        view = -1
+        chunk, known, view = bytearray(), {}, -1
 
         def written(old: int, rows: np.ndarray, bounds: bool) -> int:
             nonlocal view
-            source, rows = header["accessors"][old], np.ascontiguousarray(rows)
-            entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
-            entry |= {"count": len(rows)} | _words(self.scene.header["accessors"][old])
-            if bounds:  # which the format asks for of times alone
-                entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+            rows = np.ascontiguousarray(rows)
+            entry = self._like(old, rows, bounds)
             key = rows.tobytes(), json.dumps(entry)
             if key not in known:
                 view = self._view(b"", {}) if view < 0 else view
@@ -285,11 +282,13 @@ class _Written:
                 chunk.extend(key[0] + bytes(-len(key[0]) % 4))
             return known[key]
 
-        for sampler, source in zip(self._samplers(self.header), self._samplers(header), strict=True):
+        sources = self._samplers(self.scene.accessors.header)
+        for sampler, source in zip(self._samplers(self.header), sources, strict=True):
             times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
             kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
             if len(kept) < len(times):
                 values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])
+            # The format asks for bounds of times alone.
             sampler["input"] = written(source["input"], times[kept], bounds=True)
             sampler["output"] = written(source["output"], values, bounds=False)
         if view >= 0:
@@ -328,10 +327,11 @@ class _Written:
                     local.astype(np.uint16 if short else np.uint32)[:, None], entry, _ELEMENT_BUFFER
                 )
 
-    def _gather(self, vertices: np.ndarray, known: dict[Any, Any], key: str, primitive: dict[str, Any]) -> Any:
+    def _gather(
+        self, vertices: np.ndarray, known: dict[Any, Any], key: str, primitive: dict[str, Any]
+    ) -> Callable[[int], int]:
         """A function from an accessor to its rows of ``vertices`` as a new one."""
-        mark = key, vertices.tobytes()
-        numbers = known.setdefault(mark, {})
+        numbers = known.setdefault((key, vertices.tobytes()), {})
         place = primitive["attributes"].get("POSITION")
         count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
         extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
@@ -350,15 +350,21 @@ class _Written:
                     fitted = np.flatnonzero(self.more.fitted[extra])
                     values = self.more.values[name][extra[fitted], : rows.shape[1]]
                     rows[len(rows) - len(extra) + fitted] = self.scene.accessors.stored(old, values)
-                entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
-                entry |= _words(self.scene.header["accessors"][old])
-                if "min" in source or "max" in source:
-                    entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+                entry = self._like(old, rows, "min" in source or "max" in source)
                 few = "sparse" in source or "bufferView" not in source
                 numbers[old] = (self._add_sparse if few else self._add)(rows, entry, _ARRAY_BUFFER)
             return numbers[old]
 
         return accessor
+
+    def _like(self, old: int, rows: np.ndarray, bounds: bool) -> dict[str, Any]:
+        """An entry for ``rows`` [n, k] in place of those of an accessor, without a view."""
+        source = self.scene.accessors.header["accessors"][old]
+        entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
+        entry |= {"count": len(rows)} | _words(self.scene.header["accessors"][old])
+        if bounds:
+            entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+        return entry
 
     def _add(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
         """An accessor of ``rows`` [n, k] with a view of its own; its number."""
@@ -389,11 +395,12 @@ class _Written:
 
     def _view(self, content: bytes, entry: dict[str, Any]) -> int:
         """A view of ``content``; its number. Short files hold what is alike once."""
-        key = content, json.dumps(entry)
-        if self.short and content and key in self.known_views:
+        key = (content, json.dumps(entry)) if self.short and content else None
+        if key in self.known_views:
             return self.known_views[key]
         number = self._number(self.views, self.free_views, {"buffer": 0, **entry})
-        self.known_views[key] = number
+        if key is not None:
+            self.known_views[key] = number
         self.contents += [b""] * (len(self.views) - len(self.contents))
         self.contents[number] = content
         return number
@@ -546,7 +553,8 @@ class _Written:
 
 def _without(entries: list[dict[str, Any]], free: list[int]) -> dict[int, int]:
     """Take the free ones out of a list; the numbers of the others now, by those before."""
-    kept = [number for number in range(len(entries)) if number not in set(free)]
+    gone = set(free)
+    kept = [number for number in range(len(entries)) if number not in gone]
     entries[:] = [entries[number] for number in kept]
     free.clear()
     return {number: k for k, number in enumerate(kept)}
