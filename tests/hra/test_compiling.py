@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ import pytest
 
 from hra.compiling import Stopwatch, is_compiling, njit
 from hra.errors import HraWarning
+from tests.helpers.compiled_modules import CALLEE, CALLER, STALE, CompiledModules, flipped, sealed
 
 
 def fresh_function():
@@ -121,104 +121,57 @@ def test_code_that_cannot_be_kept_runs_and_is_said_once(monkeypatch: pytest.Monk
     assert double(2.5) == 5.0
 
 
-_CALLER = """
-from hra.compiling import njit
-from made_callee import inner
-
-OFFSET = 1.0
-
-@njit(cache=True)
-def outer(value):
-    return inner(value) + OFFSET
-"""
-_CALLEE = """
-from hra.compiling import njit
-
-@njit(cache=True)
-def inner(value):
-    return value * 2.0
-"""
+def _files(made: CompiledModules, end: str) -> list[Path]:
+    return sorted(made.kept.glob(f"made_caller.outer*.{end}"))
 
 
-class _Made:
-    """Two modules with a compiled function each, the one calling the other, in a folder of their own."""
-
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        self.folder, self.kept, self.patch = folder, folder / "__pycache__", patch
-        patch.syspath_prepend(folder)
-        self.write(_CALLER, _CALLEE)
-
-    def write(self, caller: str, callee: str) -> None:
-        for name, text in {"made_caller.py": caller, "made_callee.py": callee}.items():
-            (self.folder / name).write_text(text)
-            os.utime(self.folder / name, (10**9, 10**9))  # files that look as old as those before
-
-    def run(self) -> tuple[float, int]:
-        """What ``outer(3.0)`` of freshly imported modules gives, and how many functions were found compiled."""
-        for name in ("made_caller", "made_callee"):
-            self.patch.delitem(sys.modules, name, raising=False)
-            for path in self.kept.glob(f"{name}.*.pyc") if self.kept.is_dir() else ():
-                path.unlink()  # Python's own cache goes by the time of the file, too
-        importlib.invalidate_caches()
-        outer = importlib.import_module("made_caller").outer
-        return outer(3.0), sum(outer.stats.cache_hits.values())
-
-    def files(self, end: str) -> list[Path]:
-        return sorted(self.kept.glob(f"made_caller.outer*.{end}"))
-
-
-def _spoil(end: str, change: Callable[[bytes], bytes]) -> Callable[[_Made], None]:
-    def spoil(made: _Made) -> None:
-        (path,) = made.files(end)
+def _spoil(end: str, change: Callable[[bytes], bytes]) -> Callable[[CompiledModules], None]:
+    def spoil(made: CompiledModules) -> None:
+        (path,) = _files(made, end)
         path.write_bytes(change(path.read_bytes()))
 
     return spoil
 
 
 def _flip(content: bytes) -> bytes:
-    middle = len(content) // 2
-    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+    return flipped(content, len(content) // 2)
 
 
-def _seal(content: bytes) -> bytes:
-    return content + blake2b(content).digest()
-
-
-def _other_function(made: _Made) -> None:
-    (made.folder / "other.py").write_text(_CALLEE.replace("inner", "outer"))
+def _other_function(made: CompiledModules) -> None:
+    (made.folder / "other.py").write_text(CALLEE.replace("inner", "outer"))
     importlib.import_module("other").outer(3.0)
-    (path,), (other,) = made.files("nbc"), made.kept.glob("other.outer*.nbc")
+    (path,), (other,) = _files(made, "nbc"), made.kept.glob("other.outer*.nbc")
     path.write_bytes(other.read_bytes())
 
 
-def _by_numba(made: _Made) -> None:
-    made.write(_CALLER.replace("hra.compiling", "numba"), _CALLEE)
+def _by_numba(made: CompiledModules) -> None:
+    made.write(CALLER.replace("hra.compiling", "numba"), CALLEE)
     made.run()
-    made.write(_CALLER, _CALLEE)
+    made.write(CALLER, CALLEE)
 
 
-def _folder_instead(made: _Made) -> None:
-    (path,) = made.files("nbc")
+def _folder_instead(made: CompiledModules) -> None:
+    (path,) = _files(made, "nbc")
     path.unlink()
     path.mkdir()
 
 
-def _no_folder(made: _Made) -> None:
+def _no_folder(made: CompiledModules) -> None:
     shutil.rmtree(made.kept)
     made.kept.touch()
     made.patch.setattr("numba.core.config.CACHE_DIR", str(made.kept))
 
 
-_SPOILED: dict[str, Callable[[_Made], None]] = {
+_SPOILED: dict[str, Callable[[CompiledModules], None]] = {
     "index cut off": _spoil("nbi", lambda content: content[: len(content) // 2]),
     "code cut off": _spoil("nbc", lambda content: content[: len(content) // 2]),
     "index empty": _spoil("nbi", lambda content: b""),
     "code empty": _spoil("nbc", lambda content: b""),
     "a bit of the code turned": _spoil("nbc", _flip),
     "a bit of the index turned": _spoil("nbi", _flip),
-    "no index at all": _spoil("nbi", lambda content: _seal(b"something else")),
-    "no code at all": _spoil("nbc", lambda content: _seal(b"something else")),
-    "code gone": lambda made: made.files("nbc")[0].unlink(),
+    "no index at all": _spoil("nbi", lambda content: sealed(b"something else")),
+    "no code at all": _spoil("nbc", lambda content: sealed(b"something else")),
+    "code gone": lambda made: _files(made, "nbc")[0].unlink(),
     "code is a folder": _folder_instead,
     "code of another function": _other_function,
     "kept by Numba alone": _by_numba,
@@ -234,9 +187,9 @@ _SPOILED: dict[str, Callable[[_Made], None]] = {
 @pytest.mark.parametrize("spoil", _SPOILED.values(), ids=_SPOILED)
 @pytest.mark.filterwarnings("ignore:compiled code cannot be kept")
 def test_what_a_cache_holds_is_never_wrong_and_never_in_the_way(
-    spoil: Callable[[_Made], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spoil: Callable[[CompiledModules], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = _Made(tmp_path, monkeypatch)
+    made = CompiledModules(tmp_path, monkeypatch)
     assert made.run() == (7.0, 0)
     assert made.run() == (7.0, 1)
     spoil(made)
@@ -244,11 +197,8 @@ def test_what_a_cache_holds_is_never_wrong_and_never_in_the_way(
 
 
 _STALE = {
-    "the function": (_CALLER.replace("+", "-"), _CALLEE, 5.0),
-    "its options": (_CALLER.replace("cache=True", "cache=True, error_model='numpy'"), _CALLEE, 7.0),
-    "a constant": (_CALLER.replace("1.0", "4.0"), _CALLEE, 10.0),
-    "what it calls": (_CALLER, _CALLEE.replace("2.0", "5.0"), 16.0),
-    "an option of what it calls": (_CALLER, _CALLEE.replace("cache=True", "cache=True, fastmath=True"), 7.0),
+    **STALE,
+    "an option of what it calls": (CALLER, CALLEE.replace("cache=True", "cache=True, fastmath=True"), 7.0),
 }
 
 
@@ -256,7 +206,7 @@ _STALE = {
 def test_code_of_another_source_is_not_loaded_though_its_file_looks_as_old(
     caller: str, callee: str, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = _Made(tmp_path, monkeypatch)
+    made = CompiledModules(tmp_path, monkeypatch)
     made.run()
     made.write(caller, callee)
     assert made.run() == (value, 0)
@@ -278,9 +228,9 @@ def test_what_is_kept_is_loaded_without_the_tables_that_compiling_needs() -> Non
 
 
 def test_a_kept_function_is_compiled_into_a_new_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = _Made(tmp_path, monkeypatch)
+    made = CompiledModules(tmp_path, monkeypatch)
     made.run()
-    made.write(_CALLER.replace("+ OFFSET", "* OFFSET"), _CALLEE)
+    made.write(CALLER.replace("+ OFFSET", "* OFFSET"), CALLEE)
     inner = importlib.reload(importlib.import_module("made_callee")).inner
     assert inner(3.0) == 6.0 and sum(inner.stats.cache_hits.values()) == 1
     sys.modules["made_caller"].__dict__.pop("outer")

@@ -20,37 +20,20 @@ from numba.core.serialize import dumps
 
 from hra import shipped
 from hra.compiling import njit, shipped_code
+from tests.helpers.compiled_modules import STALE, CompiledModules, flipped, sealed
 from tests.helpers.scripts import ROOT, script
 
-_CALLER = """
-from hra.compiling import njit
-from shipped_callee import inner
-
-OFFSET = 1.0
-
-@njit(cache=True)
-def outer(value):
-    return inner(value) + OFFSET
-"""
-_CALLEE = """
-from hra.compiling import njit
-
-@njit(cache=True)
-def inner(value):
-    return value * 2.0
-"""
 _SEAL = blake2b().digest_size
 _TARGET = JITCPUCodegen.magic_tuple
 
 
-class _Made:
-    """Two modules with a compiled function each, the one calling the other, and a file with their code."""
+class _Made(CompiledModules):
+    """Two such modules, and a file with their code."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        self.folder, self.file, self.patch = folder, folder / "compiled.bin", patch
-        patch.syspath_prepend(folder)
+        super().__init__(folder, patch)
+        self.file = folder / "compiled.bin"
         patch.setattr(shipped, "PATH", self.file)
-        self.write(_CALLER, _CALLEE)
         # Made here, and sealed as if it had been made for fewer features.
         assert self.run() == (7.0, 0)
         self.entries = [pickle.loads(path.read_bytes()[:-_SEAL]) for path in folder.rglob("*.nbc")]
@@ -62,23 +45,11 @@ class _Made:
         content = shipped.pack(((key[0], parts, bitcode) for key, parts, bitcode in entries), self.target, dumps)
         self.file.write_bytes(content)
 
-    def write(self, caller: str, callee: str) -> None:
-        for name, text in {"shipped_caller.py": caller, "shipped_callee.py": callee}.items():
-            (self.folder / name).write_text(text)
-
     def forget(self) -> None:
         """As in a new process, with an empty cache."""
         shipped._file.cache_clear()
-        shutil.rmtree(self.folder / "__pycache__", ignore_errors=True)
-        for name in ("shipped_caller", "shipped_callee"):
-            self.patch.delitem(sys.modules, name, raising=False)
-        importlib.invalidate_caches()
-
-    def run(self) -> tuple[float, int]:
-        """What ``outer(3.0)`` gives, and how many functions were found compiled."""
-        self.forget()
-        outer = importlib.import_module("shipped_caller").outer
-        return outer(3.0), sum(outer.stats.cache_hits.values())
+        shutil.rmtree(self.kept, ignore_errors=True)
+        super().forget()
 
 
 @pytest.fixture
@@ -94,7 +65,7 @@ def test_what_came_compiled_is_loaded_and_not_kept_again(made: _Made) -> None:
 
 def test_what_came_compiled_is_compiled_into_a_new_caller(made: _Made) -> None:
     made.forget()
-    inner = importlib.import_module("shipped_callee").inner
+    inner = importlib.import_module("made_callee").inner
     assert inner(3.0) == 6.0
 
     @njit
@@ -118,15 +89,7 @@ def _rewrite(change: Callable[[bytes], bytes]) -> Callable[[_Made], None]:
 
 
 def _flip(where: Callable[[int], int]) -> Callable[[_Made], None]:
-    def flipped(content: bytes) -> bytes:
-        place = where(len(content))
-        return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
-
-    return _rewrite(flipped)
-
-
-def _seal(content: bytes) -> bytes:
-    return content + blake2b(content).digest()
+    return _rewrite(lambda content: flipped(content, where(len(content))))
 
 
 def _folder_instead(made: _Made) -> None:
@@ -152,7 +115,7 @@ def _parts_of_the_other(made: _Made) -> None:
     index["places"] = {one: index["places"][other], other: index["places"][one]}
     text = shipped.json.dumps(index).encode()
     assert len(text) <= size
-    made.file.write_bytes(_seal(content[:8] + text.ljust(size) + content[8 + size : -_SEAL]))
+    made.file.write_bytes(sealed(content[:8] + text.ljust(size) + content[8 + size : -_SEAL]))
 
 
 def _version(name: str) -> Callable[[_Made], None]:
@@ -191,7 +154,7 @@ _UNSUITED: dict[str, Callable[[_Made], None]] = {
     "a bit of the index turned": _flip(lambda size: 50),
     "a bit of the code turned": _flip(lambda size: size // 2),
     "a bit of the seal turned": _flip(lambda size: size - 1),
-    "something else under a seal": _rewrite(lambda content: _seal(b"something else")),
+    "something else under a seal": _rewrite(lambda content: sealed(b"something else")),
     "another function at the place": _parts_of_the_other,
     "calls of what is not here": _calls_what_is_not_here,
     "another Python": _version("python"),
@@ -213,15 +176,7 @@ def test_what_does_not_suit_is_compiled_instead(spoil: Callable[[_Made], None], 
     assert made.run() == (7.0, 0)
 
 
-_STALE = {
-    "the function": (_CALLER.replace("+", "-"), _CALLEE, 5.0),
-    "its options": (_CALLER.replace("cache=True", "cache=True, error_model='numpy'"), _CALLEE, 7.0),
-    "a constant": (_CALLER.replace("1.0", "4.0"), _CALLEE, 10.0),
-    "what it calls": (_CALLER, _CALLEE.replace("2.0", "5.0"), 16.0),
-}
-
-
-@pytest.mark.parametrize(("caller", "callee", "value"), _STALE.values(), ids=_STALE)
+@pytest.mark.parametrize(("caller", "callee", "value"), STALE.values(), ids=STALE)
 def test_code_of_another_source_is_not_used(caller: str, callee: str, value: float, made: _Made) -> None:
     made.write(caller, callee)
     assert made.run() == (value, 0)
