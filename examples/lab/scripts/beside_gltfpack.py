@@ -12,10 +12,8 @@ what it has is not made again, but drawn.
 
 from __future__ import annotations
 
-import argparse
 import json
 import resource
-import struct
 import subprocess
 import time
 import warnings
@@ -23,19 +21,17 @@ import zlib
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 from judge_scenes import drawn
+from scene_files import FLAGS, arguments, as_source, gltfpack, header_of, job, place_of, scenes, suits, triangles
 
 from hra.domains import meshes
 from hra.domains.meshes.distances.surface import surface_points
 from hra.domains.meshes.distances.triangle_distance import nearest_distances
-from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.errors import HraError
 
 _SHARES = (0.5, 0.25, 0.1)
-FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-se", "1"]
 _ATTEMPTS = ([], ["-sp"], ["-sp", "-sa"])
 _CLOSE = 1.05
 _SAMPLES = 20_000
@@ -46,39 +42,12 @@ def half_of(name: str) -> str:
     return ("development", "test")[zlib.crc32(f"half {name}".encode()) % 2]
 
 
-def header_of(path: Path) -> dict[str, Any]:
-    """The JSON of a .glb or .gltf file."""
-    data = path.read_bytes()
-    (length,) = struct.unpack_from("<I", data, 12)
-    return json.loads(data[20 : 20 + length] if data.startswith(b"glTF") else data)
-
-
-def triangles(header: dict[str, Any]) -> tuple[int, int]:
-    """How many triangles the meshes have, and how many the nodes of the first scene draw."""
-
-    def count(primitive: dict[str, Any]) -> int:
-        number = primitive["indices"] if "indices" in primitive else primitive["attributes"]["POSITION"]
-        return header["accessors"][number]["count"] // 3 if primitive.get("mode", 4) == 4 else 0
-
-    stored = [sum(count(one) for one in mesh["primitives"]) for mesh in header.get("meshes", [])]
-    nodes, total = header.get("nodes", []), 0
-    waiting = list(header.get("scenes", [{}])[header.get("scene", 0)].get("nodes", []))
-    while waiting:
-        node = nodes[waiting.pop()]
-        waiting += node.get("children", [])
-        instanced = node.get("extensions", {}).get("EXT_mesh_gpu_instancing", {}).get("attributes", {})
-        copies = min((header["accessors"][number]["count"] for number in instanced.values()), default=1)
-        total += copies * stored[node["mesh"]] if "mesh" in node else 0
-    return sum(stored), total
-
-
 def packed(source: Path, target: Path, share: float, whole: int, npm: Path) -> dict[str, Any]:
     """What gltfpack makes of a file."""
     begin, best = resource.getrusage(resource.RUSAGE_CHILDREN), np.inf
     for more in _ATTEMPTS:
         tried, place = [*FLAGS, *more, "-si", str(share)], target.with_suffix(".try.glb")
-        command = ["node", str(npm / "node_modules/gltfpack/cli.js"), "-i", str(source), "-o", str(place), *tried]
-        subprocess.run(command, check=True, capture_output=True, timeout=300)
+        gltfpack(npm, source, place, tried)
         found = triangles(header_of(place))[1]
         off = abs(np.log(max(found, 1) / (share * whole)))
         if off < best:
@@ -104,9 +73,7 @@ def distances(lod: meshes.SceneLOD, whole: meshes.TriangleMesh) -> list[float]:
 
 def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     """The levels of one file by both."""
-    out.mkdir(parents=True, exist_ok=True)
-    source = out / "source.glb"
-    source.write_bytes(GltfScene.open(path).glb([]))
+    source = as_source(path, out)
     stored, whole = triangles(header_of(source))
     theirs = [packed(source, out / f"gltfpack{k}.glb", share, whole, npm) for k, share in enumerate(_SHARES)]
     counts = [min(int(one["drawn"] / whole * stored), stored) for one in theirs]
@@ -150,12 +117,9 @@ def shown(record: dict[str, dict[str, Any]]) -> None:
 
 def main() -> None:
     """Try every file of a half, and draw what came out."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("out", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("--npm", type=Path, required=True)
     parser.add_argument("--half", choices=("development", "test"))
-    parser.add_argument("--only", default="")
     parser.add_argument("--pictures", type=Path)
     own = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -163,29 +127,21 @@ def main() -> None:
     record: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
     own.out.mkdir(parents=True, exist_ok=True)
     jobs = []
-    for path in sorted(p for p in own.folder.rglob("*") if p.suffix in (".glb", ".gltf") and own.only in str(p)):
-        name = str(path.relative_to(own.folder))
+    for name, path in scenes(own).items():
         if own.half in (None, half_of(name)):
-            place = name.replace("/", "__")
             try:
-                if not 1500 <= triangles(header_of(path))[0] <= 250_000:
+                if not suits(header_of(path)):
                     continue
                 if "hra" not in record.get(name, {}):
-                    record[name] = tried(path, own.out / place, own.npm) | {"half": half_of(name)}
+                    record[name] = tried(path, own.out / place_of(name), own.npm) | {"half": half_of(name)}
             except (HraError, subprocess.CalledProcessError, KeyError, ValueError) as error:
                 record[name] = {"left_out": str(error)[:300]}
                 print(name, record[name], flush=True)
                 continue
-            levels = [f"/out/{quote(place)}/{kind}{k}.glb" for kind in ("hra", "gltfpack") for k in range(len(_SHARES))]
-            picture = quote(place, safe="") if own.pictures else None
-            jobs.append(
-                {"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture}
-            )
+            files = [f"{kind}{k}.glb" for kind in ("hra", "gltfpack") for k in range(len(_SHARES))]
+            jobs.append(job(name, files, own.pictures))
             kept.write_text(json.dumps(record, indent=1))
-    if own.pictures is not None:
-        own.pictures.mkdir(parents=True, exist_ok=True)
-    roots = {"out": own.out.resolve(), "node_modules": (own.npm / "node_modules").resolve()}
-    for answer in drawn(jobs, roots, own.pictures):
+    for answer in drawn(jobs, own.npm, {"out": own.out}, own.pictures):
         if "error" in answer or len(answer["levels"]) < 2 * len(_SHARES):
             record[answer["name"]]["not_drawn"] = answer.get("error", "not all levels")
             continue

@@ -11,7 +11,6 @@ warning names the mesh. What the record has is not made again, but validated.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import time
@@ -21,8 +20,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from scene_files import arguments, header_of, place_of, scenes
+
 from hra.domains import meshes
-from hra.domains.meshes.files.gltf_files import split_glb
 from hra.errors import HraError
 
 _SCRIPT = """
@@ -54,8 +54,7 @@ def validated(paths: list[Path]) -> list[dict[str, int]]:
 
 def content(path: Path) -> Counter[str]:
     """What a header has, counted: extensions where they stand, attributes, and the entries of its lists."""
-    data = path.read_bytes()
-    header = json.loads(split_glb(data, path.name)[0] if data.startswith(b"glTF") else data)
+    header = header_of(path)
     found: Counter[str] = Counter()
     for kind in ("nodes", "meshes", "materials", "textures", "images", "animations", "skins", "cameras", "scenes"):
         found[kind] = len(header.get(kind, []))
@@ -104,28 +103,23 @@ def tried(path: Path, out: Path, ratios: list[float]) -> dict[str, Any]:
 
 def main() -> None:
     """Try every file, validate all levels at once, and print what failed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("out", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("--ratios", default="1,.5,.25")
-    parser.add_argument("--only", default="")
     own = parser.parse_args()
     ratios = [float(part) for part in own.ratios.split(",")]
-    paths = sorted(p for p in own.folder.rglob("*") if p.suffix in (".glb", ".gltf") and own.only in str(p))
-    sources, kept = validated(paths), own.out / "record.json"
+    paths, kept = scenes(own), own.out / "record.json"
     records = json.loads(kept.read_text()) if kept.exists() else {}
     own.out.mkdir(parents=True, exist_ok=True)
-    for path, issues in zip(paths, sources, strict=True):
-        name = str(path.relative_to(own.folder))
+    for (name, path), issues in zip(paths.items(), validated(list(paths.values())), strict=True):
         if name in records:
             continue
         if any(code.startswith("0") for code in issues):
             records[name] = {"invalid": issues}
             continue
-        records[name] = tried(path, own.out / name.replace("/", "__"), ratios) | {"issues": issues}
+        records[name] = tried(path, own.out / place_of(name), ratios) | {"issues": issues}
         print(name, records[name].get("triangles") or records[name].get("refused") or "CRASHED", flush=True)
         kept.write_text(json.dumps(records, indent=1))
-    written = [(name, p) for name in records for p in sorted((own.out / name.replace("/", "__")).glob("lod*.glb"))]
+    written = [(name, p) for name in records for p in sorted((own.out / place_of(name)).glob("lod*.glb"))]
     for (name, path), issues in zip(written, validated([path for _, path in written]), strict=True):
         before = records[name]["issues"]
         new = {code: count for code, count in issues.items() if code not in before}

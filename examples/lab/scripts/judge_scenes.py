@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from scene_files import place_of
+
 _CHROMIUM = "chromium-headless-shell"
 _FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio"]
 _PAGE = Path(__file__).parent / "viewers" / "scenes.html"
@@ -70,9 +72,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 def drawn(
-    jobs: list[dict[str, Any]], roots: dict[str, Path], pictures: Path | None = None, wait: float = 240
+    jobs: list[dict[str, Any]], npm: Path, roots: dict[str, Path], pictures: Path | None = None, wait: float = 240
 ) -> list[dict[str, Any]]:
-    """The page's answers to ``jobs``; a page that is silent for ``wait`` seconds is closed, and the next job begins."""
+    """The page's answers to ``jobs``, whose files are below ``roots``.
+
+    A page that is silent for ``wait`` seconds is closed, and the next job begins.
+    """
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+    roots = {name: root.resolve() for name, root in {**roots, "node_modules": npm / "node_modules"}.items()}
     answers: list[dict[str, Any]] = []
     waiting: queue.Queue[dict[str, Any] | None] = queue.Queue()
     handler = type("Handler", (_Handler,), {"roots": roots, "answers": waiting, "pictures": pictures, "jobs": []})
@@ -110,16 +118,12 @@ def main() -> None:
     own = parser.parse_args()
     record, jobs = json.loads((own.levels / "record.json").read_text()), []
     for name, entry in record.items():
-        files = sorted((own.levels / name.replace("/", "__")).glob("lod*.glb"))
+        files = sorted((own.levels / place_of(name)).glob("lod*.glb"))
         if files and own.only in name and "crashed" not in entry and "refused" not in entry:
             levels = [f"/levels/{quote(str(file.relative_to(own.levels)))}" for file in files]
-            picture = quote(name.replace("/", "__"), safe="") if own.pictures else None
+            picture = quote(place_of(name), safe="") if own.pictures else None
             jobs.append({"name": name, "source": f"/source/{quote(name)}", "levels": levels, "picture": picture})
-    roots = {"source": own.folder.resolve(), "levels": own.levels.resolve()}
-    roots["node_modules"] = (own.npm / "node_modules").resolve()
-    if own.pictures is not None:
-        own.pictures.mkdir(parents=True, exist_ok=True)
-    answers = drawn(jobs, roots, own.pictures)
+    answers = drawn(jobs, own.npm, {"source": own.folder, "levels": own.levels}, own.pictures)
     (own.levels / "pictures.json").write_text(json.dumps(answers, indent=1))
     bad = [one for one in answers if "error" in one or one["levels"][0]["least"] < min(_LEAST, one.get("again", 99))]
     print(f"{len(answers)} drawn, {len(bad)} failed")

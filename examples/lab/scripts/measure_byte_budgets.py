@@ -1,6 +1,6 @@
 """Files of a number of bytes: glTF scenes that nobody here made, with images that shrink, kept images, and gltfpack.
 
-    python examples/lab/scripts/measure_byte_budgets.py FOLDER OUT --npm FOLDER [--json FILE] [--only WORD] [--draw]
+    python examples/lab/scripts/measure_byte_budgets.py FOLDER OUT --npm FOLDER [--only WORD] [--json FILE] [--draw]
 
 Of every .glb and .gltf below FOLDER with images that has 1,500 to 60,000 triangles and at most 4 MB, files of a half, a
 fifth and a tenth of its bytes are written to OUT: "hra" (triangles and images by one budget), "keep" (images as they
@@ -23,11 +23,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
-from beside_gltfpack import header_of, triangles
 from judge_scenes import drawn
+from scene_files import FLAGS, arguments, as_source, gltfpack, header_of, job, place_of, scenes, suits, triangles
 
 from hra.camera import Camera
 from hra.domains import meshes
@@ -39,16 +38,14 @@ _SHARES = (0.5, 0.2, 0.1)
 _SCALES = (1.0, 0.5, 0.25)
 _QUALITY = 85
 _RATIOS = (1.0, 0.6, 0.35, 0.2, 0.1, 0.04)
-_FLAGS = ["-noq", "-kn", "-km", "-ke", "-sv", "-sp", "-se", "1"]
 _KINDS = {"gltfpack": [], "gltfpack_kv": ["-kv"]}
-_LARGEST = 4_000_000
+_MOST, _LARGEST = 60_000, 4_000_000
 _SIDE = 640
 
 
 def packed(source: Path, target: Path, ratio: float, npm: Path, more: list[str]) -> int:
     """The bytes of what gltfpack makes of a file."""
-    command = ["node", str(npm / "node_modules/gltfpack/cli.js"), "-i", str(source), "-o", str(target), *_FLAGS, *more]
-    subprocess.run([*command, "-si", f"{ratio:.5f}"], check=True, capture_output=True, timeout=300)
+    gltfpack(npm, source, target, [*FLAGS, "-sp", *more, "-si", f"{ratio:.5f}"])
     return target.stat().st_size
 
 
@@ -116,9 +113,7 @@ def by_hra(source: Path, out: Path, limits: list[int], keep: bool) -> list[dict[
 
 def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     """The files of one asset."""
-    out.mkdir(parents=True, exist_ok=True)
-    source = out / "source.glb"
-    source.write_bytes(GltfScene.open(path).glb([]))
+    source = as_source(path, out)
     whole = source.stat().st_size
     limits = [int(whole * share) for share in _SHARES]
     found: dict[str, Any] = {"bytes": whole, "triangles": triangles(header_of(source))[0], "limits": limits}
@@ -141,7 +136,8 @@ def summary(record: Mapping[str, Any]) -> dict[str, Any]:
     asked = sum(len(entry.get("limits", [])) for entry in record.values())
     spent = [one["bytes"] / one["limit"] for one in rows]
     found: dict[str, Any] = {"asked": asked, "written": len(rows), "overruns": sum(share > 1 for share in spent)}
-    found |= {"spent_median": round(median(spent), 4), "spent_least": round(min(spent), 4)}
+    if spent:
+        found |= {"spent_median": round(median(spent), 4), "spent_least": round(min(spent), 4)}
     for kind in ("keep", *_KINDS):
         gains, alone = [], 0
         for entry in record.values():
@@ -159,12 +155,9 @@ def summary(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Write the files of every asset, draw them, and say what came out."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("out", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("--npm", type=Path, required=True)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", default="")
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--draw", action="store_true")
     own = parser.parse_args()
@@ -172,16 +165,14 @@ def main() -> None:
     own.out.mkdir(parents=True, exist_ok=True)
     kept = own.out / "record.json"
     record: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
-    paths = sorted(p for p in own.folder.rglob("*") if p.suffix in (".glb", ".gltf") and own.only in str(p))
-    for path in sorted(paths, key=lambda p: p.stat().st_size):
-        name = str(path.relative_to(own.folder))
+    for name, path in sorted(scenes(own).items(), key=lambda pair: pair[1].stat().st_size):
         try:
             header = header_of(path)
             beside = sum(one.stat().st_size for one in path.parent.iterdir()) if path.suffix == ".gltf" else 0
             if name in record or not header.get("images") or max(beside, path.stat().st_size) > _LARGEST:
                 continue
-            if 1500 <= triangles(header)[0] <= 60_000:
-                record[name] = tried(path, own.out / name.replace("/", "__"), own.npm)
+            if suits(header, _MOST):
+                record[name] = tried(path, own.out / place_of(name), own.npm)
                 print(name, record[name]["limits"], [one["bytes"] for one in record[name]["hra"]], flush=True)
         except (HraError, subprocess.CalledProcessError, KeyError, ValueError) as error:
             record[name] = {"left_out": f"{type(error).__name__}: {error}"[:300]}
@@ -198,20 +189,13 @@ def main() -> None:
 
 def _draw(record: dict[str, Any], own: argparse.Namespace) -> None:
     """Draw every file, and enter how far its pictures are from the source's."""
-    if own.pictures is not None:
-        own.pictures.mkdir(parents=True, exist_ok=True)
     jobs, rows = [], {}
     for name, entry in record.items():
-        place = name.replace("/", "__")
         rows[name] = [one for kind in ("hra", "keep", *_KINDS) for one in entry.get(kind, [])]
         if rows[name] and not any("decibels" in one for one in rows[name]):
-            levels = [f"/out/{quote(place)}/{quote(one['file'])}" for one in rows[name]]
-            picture = quote(place, safe="") if own.pictures else None
-            job = {"name": name, "source": f"/out/{quote(place)}/source.glb", "levels": levels, "picture": picture}
             sizes = [round(_SIDE * (one["limit"] / entry["bytes"]) ** 0.5) for one in rows[name]]
-            jobs.append({**job, "sizes": sizes})
-    roots = {"out": own.out.resolve(), "node_modules": (own.npm / "node_modules").resolve()}
-    for answer in drawn(jobs, roots, own.pictures):
+            jobs.append({**job(name, [one["file"] for one in rows[name]], own.pictures), "sizes": sizes})
+    for answer in drawn(jobs, own.npm, {"out": own.out}, own.pictures):
         if "error" in answer:
             record[answer["name"]]["not_drawn"] = answer["error"]
         for one, level in zip(rows[answer["name"]], answer["levels"], strict=False):

@@ -1,6 +1,6 @@
 """CPU seconds of levels of foreign scenes, from the file to files, beside gltfpack, after start-up.
 
-    python examples/lab/scripts/time_scenes.py FOLDER OUT --npm FOLDER [--json FILE] [--repeat N]
+    python examples/lab/scripts/time_scenes.py FOLDER OUT --npm FOLDER [--only WORD] [--json FILE] [--repeat N]
 
 Of every .glb and .gltf below FOLDER with 1,500 to 250,000 triangles, three levels (a half, a quarter, a tenth of the
 triangles) are written by hra in this process and by the npm build of gltfpack in one process of Node, with the flags of
@@ -10,7 +10,6 @@ median of all rounds counts.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,10 +19,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from beside_gltfpack import FLAGS, header_of, triangles
+from scene_files import FLAGS, arguments, as_source, header_of, place_of, scenes, suits
 
 from hra.domains import meshes
-from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.errors import HraError
 
 _SHARES = (0.5, 0.25, 0.1)
@@ -49,24 +47,19 @@ def by_gltfpack(jobs: list[dict[str, Any]], names: Path, npm: Path) -> dict[str,
 
 def main() -> None:
     """Write the levels of every scene by both, and say what they took."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("out", type=Path)
+    parser = arguments(__doc__)
     parser.add_argument("--npm", type=Path, required=True)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--repeat", type=int, default=5)
     own = parser.parse_args()
     warnings.simplefilter("ignore")
     jobs = []
-    for path in sorted(p for p in own.folder.rglob("*") if p.suffix in (".glb", ".gltf")):
-        name = str(path.relative_to(own.folder))
-        folder = own.out.resolve() / name.replace("/", "__")
+    for name, path in scenes(own).items():
+        folder = own.out.resolve() / place_of(name)
         try:
-            if not 1500 <= triangles(header_of(path))[0] <= 250_000:
+            if not suits(header_of(path)):
                 continue
-            folder.mkdir(parents=True, exist_ok=True)
-            source = folder / "source.glb"
-            source.write_bytes(GltfScene.open(path).glb([]))
+            source = as_source(path, folder)
             meshes.scene_lod(source, list(_SHARES)).export(folder, "hra")
         except (HraError, KeyError, ValueError) as error:
             print(name, str(error).splitlines()[0], flush=True)
