@@ -4,7 +4,7 @@ Nodes, skins, animations, cameras, lights, materials, images and what extensions
 a level are vertices of the source, so that joints, weights, morph targets and every other attribute are those of the
 source, in its types; those that were moved differ from one of these in their position, and perhaps in attributes that
 are given. Accessors and views that stay keep their numbers, because an extension may refer to them; a short file in
-which none may refer to one is numbered anew, without gaps.
+which none may refer to one gets new numbers, without gaps.
 """
 
 from __future__ import annotations
