@@ -372,7 +372,7 @@ class Shares:
     Attributes
     ----------
     triangles, images, other : bytes, of vertices and indices, of images that may change, and of everything else.
-    residual_gap : of the split between triangles and images, by the pool's model of the picture.
+    residual_gap : of the split between triangles and images, by the pool's model of the picture; 1 if none fitted.
     """
 
     triangles: int
@@ -461,15 +461,16 @@ class ByteBudget:
             raise BudgetTooSmall(what, where="bytes", fix=fix)
         per_triangle = self._slope(least, smallest, limit)
         split = least.size - per_triangle * least.triangles - sum(len(one.content) for one in smallest)
-        chosen, gap, over = smallest, 0.0, 0
+        # Where each split overruns nothing is known of the smallest images.
+        chosen, gap, over = smallest, 1.0 if ladders else 0.0, 0
         low = least
         for _ in range(4 if ladders else 0):
-            chosen, triangles, gap = self._split(ladders, per_unit, per_triangle, limit - split - over)
+            chosen, triangles, found_gap = self._split(ladders, per_unit, per_triangle, limit - split - over)
             found = self._try(triangles, chosen)
             if found.size > limit:
                 found = self._try(least.triangles, chosen, found)
             if found.size <= limit:
-                low = found
+                low, gap = found, found_gap
                 break
             over, chosen = over + found.size - limit, smallest
         low = self._grown(low, chosen, limit, per_triangle)

@@ -14,7 +14,7 @@ from hra.solvers.selection import select_threshold
 _EQUAL = 1e-4  # prices this close are one
 # The first step away from a guess: at least from the last frame's price, and from plain ratios. Steps that fail are
 # squared.
-_LEAST_STEP, FIRST_STEP = 1.002, 1.5
+_LEAST_STEP, _FIRST_STEP = 1.002, 1.5
 _STEPS = 60
 # After so many prices that were too high everything that gains is tried.
 _DOUBTS = 2
@@ -132,11 +132,24 @@ def clearing_price(search: Search, guess: float, most: float, step: float | None
     return search.best
 
 
+def rough_price(search: Search, guess: float, most: float) -> float:
+    """A price that is good enough to improve shares at; where the guess was near nothing more is tried.
+
+    ``guess`` and ``most`` are those of `clearing_price`.
+    """
+    price = min(guess, most)
+    fits = search.at(price)
+    step = 1.0 if search.done else _near(search, fits)
+    if step < _FIRST_STEP:
+        return price / step if fits else price * step
+    return clearing_price(search, price, most, _FIRST_STEP).bound_price
+
+
 def _near(search: Search, fits: bool) -> float:
     """The step that should end the search: costs of cluster meshes fall with about the root of the price."""
     spent = max((search.high if fits else search.low)[1], 0.5 * search.capacity)
     ratio = min(spent / search.aim, search.aim / spent) if search.aim > 0.0 else 0.0
-    return float(min(max(max(ratio, 0.5) ** -2.0, _LEAST_STEP), FIRST_STEP))
+    return float(min(max(max(ratio, 0.5) ** -2.0, _LEAST_STEP), _FIRST_STEP))
 
 
 def highest_price(rows: Rows, everything: float) -> float:

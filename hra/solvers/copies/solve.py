@@ -24,7 +24,7 @@ from hra.solvers.copies.blocks import (
 )
 from hra.solvers.copies.copies import Copies, Rows
 from hra.solvers.copies.fill import fill_copies
-from hra.solvers.copies.search import FIRST_STEP, Cleared, Search, clearing_price, highest_price, plain_guess
+from hra.solvers.copies.search import Cleared, Search, clearing_price, highest_price, plain_guess, rough_price
 from hra.solvers.copies.shares import improve_shares, shift_each
 
 # Steps of the shares without a last step of a sequence, common ones and those of one copy alone; and after one.
@@ -160,7 +160,7 @@ def _all_that_gains(rows: Rows, gain: np.ndarray, share: Shares) -> Cleared:
 def _rough_price(rows: Rows, gain: np.ndarray, gains: np.ndarray, share: Shares, capacity: float) -> float:
     """A price from even shares; ``gain`` lies row after row, ``gains`` in blocks."""
     most, plain = highest_price(rows, float(gain.sum())), plain_guess(rows, gain, capacity)
-    return clearing_price(Search(rows, gains, share, capacity, _ROUGHLY), plain, most, FIRST_STEP).bound_price
+    return rough_price(Search(rows, gains, share, capacity, _ROUGHLY), plain, most)
 
 
 def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: float, is_next: bool) -> Cleared:

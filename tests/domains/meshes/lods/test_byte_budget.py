@@ -17,7 +17,7 @@ from PIL import Image
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_scene import GltfScene
-from hra.domains.meshes.lods.byte_budget import ShownImage, areas, shown_image
+from hra.domains.meshes.lods.byte_budget import ByteBudget, ShownImage, areas, shown_image
 from hra.errors import BudgetTooSmall, HraError
 from tests.domains.meshes.conftest import grid_mesh
 from tests.helpers.mesh_commands_cases import run
@@ -82,6 +82,20 @@ def test_sizes_hold_to_the_byte_and_are_spent(scene: Path, tmp_path: Path) -> No
     assert all(a >= b for fine, coarse in pairwise(sides) for a, b in zip(fine, coarse, strict=True))
     assert sides[-1] < sides[0]
     assert sorted(lod.triangles, reverse=True) == list(lod.triangles) and lod.triangles[-1] < lod.triangles[0]
+
+
+def test_a_split_that_overruns_states_no_gap(scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    split = ByteBudget._split
+
+    def too_large(self: ByteBudget, ladders, per_unit, per_triangle, budget):
+        _, _, gap = split(self, ladders, per_unit, per_triangle, budget)
+        return [every[-1] for every, _ in ladders], 1e9, gap
+
+    monkeypatch.setattr(ByteBudget, "_split", too_large)
+    limit = scene.stat().st_size // 10
+    lod = meshes.scene_lod(scene, [float(limit)], unit="bytes")
+    (path,) = lod.export(tmp_path)
+    assert path.stat().st_size <= limit and lod.shares[0].residual_gap == 1
 
 
 def test_meshes_that_hold_the_same_are_written_once(tmp_path: Path) -> None:
