@@ -139,9 +139,10 @@ def _even(rows, share):
         for block in range(share.first[kind], share.first[kind + 1]):
             own = shares_of(rows, share, kind, block)
             for q in range(rows.first[kind], rows.first[kind + 1]):
+                part = 1.0 / max(rows.before[q + 1] - rows.before[q], 1)
                 for k in range(rows.before[q], rows.before[q + 1]):
                     for i in range(own.shape[1]):
-                        own[k - edges, i] = 1.0 / (rows.before[q + 1] - rows.before[q])
+                        own[k - edges, i] = part
 
 
 @njit(cache=True)

@@ -21,7 +21,7 @@ from hra.solvers.dag.split_flow import better_set, closure, even_shares, surplus
 
 # Sweeps before flows take over, and flows; sweeps after them where no set is close to the bound, so that what fills the
 # rest of the budget follows good shares.
-_SWEEPS, _FLOWS, _MORE = 8, 50, 32
+_SWEEPS, _FLOWS, _MORE = 6, 50, 32
 # Refinements from which on leaving some out saves more than it takes.
 _MANY = 4096
 # Refinements and edges that all flows together may visit: half a second or so. Where that is too little, as on grids of

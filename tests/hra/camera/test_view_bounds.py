@@ -188,3 +188,12 @@ def test_an_object_sees_what_the_world_sees(seed: int) -> None:
 def test_bad_placements_are_refused(placement: np.ndarray) -> None:
     with pytest.raises(CameraError):
         Camera.perspective((0, 0, 5), ORIGIN).seen_from(placement)
+
+
+def test_a_depth_whose_square_vanishes_is_no_division_by_zero() -> None:
+    camera = Camera.perspective(ORIGIN, (0, 0, -1), vertical_fov_degrees=60, near=1e-3)
+    wide, point = [[0, 0, -1e-170], [1e-3, 1e-3, -1e-170]], [[0, 0, -1e-170], [0, 0, -1e-170]]
+    pixels, apart = camera.boxes_near_view(np.array([wide, point]))
+    # The corner of the viewport, and the axis.
+    np.testing.assert_allclose(pixels[0] / pixels[1], 1 / camera._lens.corner_cosine)
+    assert (apart <= 1e-3 * (1 + 1e-12)).all()
