@@ -30,9 +30,8 @@ from hra.solvers.copies.shares import improve_shares, shift_each
 # Steps of the shares without a last step of a sequence, common ones and those of one copy alone; and after one.
 _FIRST = np.array([6.0, 5.0, 4.0, 3.0]), 2.0 / (1.0 + 0.1 * np.arange(12))
 _NEXT = np.full(1, 3.5), np.full(2, 2.0)
-# Shares are good enough that lose so much of what is missed at best; else those of the worst copies make so many steps,
-# and once more.
-_GOOD, _WORST, _TIMES = 0.008, 2.0 / (1.0 + 0.1 * np.arange(8)), 2
+# Shares are good enough that lose so much of what is missed at best; else those of the worst copies make so many steps.
+_GOOD, _WORST = 0.008, 2.0 / (1.0 + 0.1 * np.arange(8))
 # Filling takes what is left, of which this part of the capacity is little; even shares give a first price alone.
 _LITTLE, _ROUGHLY = 1e-2, 0.05
 # Copies of a kind at a time; of what all lose to their shares, these lose most.
@@ -170,17 +169,12 @@ def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: 
     guess = min(guess or most, most)
     improve_shares(rows, gain, guess, share, reach, *(_NEXT if is_next else _FIRST))
     search = Search(rows, gain, share, capacity, _LITTLE)
-    for _ in range(_TIMES):
-        search.at(guess)
-        if _is_good(search, everything):
-            # Elsewhere shares may be worse.
-            clearing_price(search, guess, most)
-            if _is_good(search, everything):
-                return search.best
-        guess = search.price
-        improve_worst(rows, gain, guess, share, search.best.reach, search.tried, _WORST)
-        search = Search(rows, gain, share, capacity, _LITTLE)
-    return clearing_price(search, guess, most)
+    found = clearing_price(search, guess, most)
+    if _is_good(search, everything):
+        return found
+    # At the price of the end: shares that suit another one lose more here.
+    improve_worst(rows, gain, search.price, share, search.best.reach, search.tried, _WORST)
+    return clearing_price(Search(rows, gain, share, capacity, _LITTLE), search.price, most)
 
 
 def _is_good(search: Search, everything: float) -> bool:
