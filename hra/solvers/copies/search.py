@@ -164,7 +164,7 @@ def plain_guess(rows: Rows, gain: np.ndarray, capacity: float) -> float:
     ``gain`` is row after row, as of `Copies.parts`.
     """
     stride = gain.size // _SAMPLE | 1  # odd, for lanes whose pattern repeats in powers of two
-    cost = np.repeat(rows.cost, np.diff(rows.at))[::stride]
+    cost = rows.cost[np.searchsorted(rows.at, np.arange(0, gain.size, stride), side="right") - 1]
     ratio = np.divide(gain[::stride], cost, out=np.zeros(cost.size), where=cost > 0)
     guess = select_threshold(ratio, cost, capacity / stride)
     return float(guess) if guess > 0 else float(ratio.max(initial=0.0) or 1.0)
