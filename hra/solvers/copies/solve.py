@@ -138,7 +138,9 @@ def share_out(
     rows, is_next = copies.rows, share is not None
     parts, gains = even_shares(copies) if share is None else share, in_blocks(rows, gain, np.empty(gain.size))
     if capacity < rows.cost @ np.diff(rows.at):
-        guess = guess or _rough_price(rows, gain, gains, parts, capacity)
+        if not guess:
+            plain, most = plain_guess(rows, gain, capacity), highest_price(rows, float(gain.sum()))
+            guess = rough_price(Search(rows, gains, parts, capacity, _ROUGHLY), plain, most)
         found = _clear(rows, gains, parts, capacity, guess, is_next)
     else:
         found = _all_that_gains(rows, gains, parts)
@@ -156,12 +158,6 @@ def _all_that_gains(rows: Rows, gain: np.ndarray, share: Shares) -> Cleared:
     return Cleared(selected, 0.0, spent, bound, 0.0, reach)
 
 
-def _rough_price(rows: Rows, gain: np.ndarray, gains: np.ndarray, share: Shares, capacity: float) -> float:
-    """A price from even shares; ``gain`` lies row after row, ``gains`` in blocks."""
-    most, plain = highest_price(rows, float(gain.sum())), plain_guess(rows, gain, capacity)
-    return rough_price(Search(rows, gains, share, capacity, _ROUGHLY), plain, most)
-
-
 def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: float, is_next: bool) -> Cleared:
     """Find the price, and improve ``share`` in place near it: a little from step to step, more without a last one."""
     everything, reach = float(gain.sum()), all_rows(rows, share)
@@ -170,7 +166,8 @@ def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: 
     improve_shares(rows, gain, guess, share, reach, *(_NEXT if is_next else _FIRST))
     search = Search(rows, gain, share, capacity, _LITTLE)
     found = clearing_price(search, guess, most)
-    if _is_good(search, everything):
+    # Where all that gains fits, no shares are better.
+    if found.price == 0.0 or _is_good(search, everything):
         return found
     # At the price of the end: shares that suit another one lose more here.
     improve_worst(rows, gain, search.price, share, search.best.reach, search.tried, _WORST)

@@ -194,6 +194,13 @@ def test_a_depth_whose_square_vanishes_is_no_division_by_zero() -> None:
     camera = Camera.perspective(ORIGIN, (0, 0, -1), vertical_fov_degrees=60, near=1e-3)
     wide, point = [[0, 0, -1e-170], [1e-3, 1e-3, -1e-170]], [[0, 0, -1e-170], [0, 0, -1e-170]]
     pixels, apart = camera.boxes_near_view(np.array([wide, point]))
-    # The corner of the viewport, and the axis.
-    np.testing.assert_allclose(pixels[0] / pixels[1], 1 / camera._lens.corner_cosine)
+    # The corner of the viewport counts: no other angle can be told.
+    np.testing.assert_allclose(pixels, camera.focal_pixels / (1e-3 * camera._lens.corner_cosine))
     assert (apart <= 1e-3 * (1 + 1e-12)).all()
+
+
+def test_the_bound_holds_at_depths_whose_squares_are_nearly_nothing() -> None:
+    camera = Camera.perspective(ORIGIN, (0, 0, -1), vertical_fov_degrees=170, near=1e-156)
+    corner = np.array([3e-152, 0.0, -1e-152])
+    pixels, _ = camera.boxes_near_view(np.array([[corner, corner]]))
+    assert pixels[0] >= camera.focal_pixels / 1e-152 * math.sqrt(1 + 3**2)
