@@ -146,10 +146,10 @@ def rough_price(search: Search, guess: float, most: float) -> float:
 
 
 def _near(search: Search, fits: bool) -> float:
-    """The step that should end the search: costs of cluster meshes fall with about the root of the price."""
+    """The step that should end the search: costs of cluster meshes fall with about the third root of the price."""
     spent = max((search.high if fits else search.low)[1], 0.5 * search.capacity)
     ratio = min(spent / search.aim, search.aim / spent) if search.aim > 0.0 else 0.0
-    return float(min(max(max(ratio, 0.5) ** -2.0, _LEAST_STEP), _FIRST_STEP))
+    return float(min(max(max(ratio, 0.5) ** -3.0, _LEAST_STEP), _FIRST_STEP))
 
 
 def highest_price(rows: Rows, everything: float) -> float:

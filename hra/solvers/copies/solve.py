@@ -28,10 +28,10 @@ from hra.solvers.copies.search import Cleared, Search, clearing_price, highest_p
 from hra.solvers.copies.shares import improve_shares, shift_each
 
 # Steps of the shares without a last step of a sequence, common ones and those of one copy alone; and after one.
-_FIRST = np.array([6.0, 5.0, 4.0, 3.0]), 2.0 / (1.0 + 0.1 * np.arange(12))
+_FIRST = np.array([6.0, 4.5, 3.0]), 2.0 / (1.0 + 0.1 * np.arange(8))
 _NEXT = np.full(1, 3.5), np.full(2, 2.0)
-# Shares are good enough that lose so much of what is missed at best; else those of the worst copies make so many steps.
-_GOOD, _WORST = 0.008, 2.0 / (1.0 + 0.1 * np.arange(8))
+# Shares are good enough that lose so much of what is missed at best; else those of the worst copies make more steps.
+_GOOD = 0.01
 # Filling takes what is left, of which this part of the capacity is little; even shares give a first price alone.
 _LITTLE, _ROUGHLY = 1e-2, 0.05
 # Copies of a kind at a time; of what all lose to their shares, these lose most.
@@ -170,7 +170,7 @@ def _clear(rows: Rows, gain: np.ndarray, share: Shares, capacity: float, guess: 
     if found.price == 0.0 or _is_good(search, everything):
         return found
     # At the price of the end: shares that suit another one lose more here.
-    improve_worst(rows, gain, search.price, share, search.best.reach, search.tried, _WORST)
+    improve_worst(rows, gain, search.price, share, search.best.reach, search.tried, _FIRST[1])
     return clearing_price(Search(rows, gain, share, capacity, _LITTLE), search.price, most)
 
 
