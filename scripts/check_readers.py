@@ -34,7 +34,7 @@ sys.path.insert(0, str(ROOT))
 from tests.helpers import gltf_validator  # noqa: E402
 from tests.helpers.hostile import KINDS, fuzzing, sweep  # noqa: E402
 from tests.helpers.hostile.judging import Outcome, judged, measured, read  # noqa: E402
-from tests.helpers.hostile.seeds import all_seeds  # noqa: E402
+from tests.helpers.hostile.seeds import FILE_KINDS, seeds_of  # noqa: E402
 
 _SUFFIXES = {".glb", ".gltf", ".obj", ".off", ".ply", ".stl"}
 _BATCH = 500
@@ -71,7 +71,7 @@ def main() -> int:
 
 def read_once() -> None:
     """Load all modules and compile all kernels, whose memory and time are not file's."""
-    for seeds in all_seeds().values():
+    for seeds in map(seeds_of, FILE_KINDS):
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name, content in seeds.beside.items():
@@ -184,8 +184,8 @@ def _area(mesh) -> float:
 
 def damaged(inputs: int, seed: int) -> tuple[str, list[str]]:
     """Damaged files of every kind, read in another process, which they may end."""
-    rows, faults, per_kind = [], [], -(-inputs // len(all_seeds()))
-    for kind in all_seeds():
+    rows, faults, per_kind = [], [], -(-inputs // len(FILE_KINDS))
+    for kind in FILE_KINDS:
         tally = _in_batches(kind, seed, per_kind)
         faults += [f"{kind} {number} of seed {seed}: {verdict}, {detail}" for number, verdict, detail in tally.faults]
         counts = tally.verdicts

@@ -47,9 +47,9 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.child:
         return _child(chosen.child[0], Path(chosen.child[1]), chosen)
-    from tests.helpers.hostile.seeds import all_seeds
+    from tests.helpers.hostile.seeds import FILE_KINDS
 
-    rows = [_fuzzed(kind, chosen) for kind in (chosen.kinds.split(",") if chosen.kinds else all_seeds())]
+    rows = [_fuzzed(kind, chosen) for kind in (chosen.kinds.split(",") if chosen.kinds else FILE_KINDS)]
     table = _table(rows)
     print(table)
     if chosen.docs is not None:
@@ -109,9 +109,9 @@ def _kept(kind: str, folder: Path) -> int:
 
 
 def _keep(kind: str, content: bytes, why: str) -> None:
-    from tests.helpers.hostile.seeds import all_seeds
+    from tests.helpers.hostile.seeds import seeds_of
 
-    suffix, content = _taken_apart(content, sorted({suffix for _, suffix in all_seeds()[kind].files}))
+    suffix, content = _taken_apart(content, sorted({suffix for _, suffix in seeds_of(kind).files}))
     CRASHERS.mkdir(exist_ok=True)
     name = f"{kind.split(',')[0]}-{hashlib.sha256(content).hexdigest()[:12]}{suffix}"
     (CRASHERS / name).write_bytes(content)
@@ -149,9 +149,9 @@ def _child(kind: str, folder: Path, chosen: argparse.Namespace) -> int:
     instrument_imports: Any = getattr(atheris, "instrument_imports")  # noqa: B009
     warnings.simplefilter("ignore")
     with instrument_imports(include=["hra"], exclude=_compiled()):
-        from tests.helpers.hostile.seeds import all_seeds
+        from tests.helpers.hostile.seeds import seeds_of
 
-        seeds = all_seeds()[kind]
+        seeds = seeds_of(kind)
         for number, (content, suffix) in enumerate(seeds.files):
             path = folder / f"seed{number}{suffix}"
             path.write_bytes(content)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.hostile.judging import measured
-from tests.helpers.hostile.seeds import all_seeds
+from tests.helpers.hostile.seeds import seeds_of
 
 ROOT = Path(__file__).parents[2]
 CRASHERS = sorted((ROOT / "tests" / "fixtures" / "crashers").iterdir())
@@ -20,7 +20,7 @@ def test_what_once_was_a_fault_is_read_or_refused(file: Path, tmp_path: Path) ->
     kind = file.name.rsplit("-", 1)[0]
     path = tmp_path / f"a{file.suffix}"
     path.write_bytes(file.read_bytes())
-    seeds = all_seeds()[kind]  # what making them takes is not the reader's
+    seeds = seeds_of(kind)  # what making them takes is not the reader's
     outcome, _ = measured(lambda: seeds.run(path), path.stat().st_size)
     assert outcome.verdict in ("accepted", "refused"), outcome.detail
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tests.helpers.hostile.judging import measured
 from tests.helpers.hostile.mutation import mutated
-from tests.helpers.hostile.seeds import all_seeds
+from tests.helpers.hostile.seeds import FILE_KINDS, seeds_of
 
 FAULTS = ("wrong", "untyped", "no fix", "over")
 
@@ -42,8 +42,8 @@ class Tally:
 
 def damaged(kind: str, seed: int, number: int) -> tuple[bytes, str]:
     """Damaged file ``number`` of a kind, with the suffix of its name."""
-    files = all_seeds()[kind].files
-    rng = np.random.default_rng([seed, list(all_seeds()).index(kind), number])
+    files = seeds_of(kind).files
+    rng = np.random.default_rng([seed, FILE_KINDS.index(kind), number])
     content, suffix = files[int(rng.integers(len(files)))]
     other, _ = files[int(rng.integers(len(files)))]
     return mutated(rng, content, other), suffix
@@ -51,7 +51,7 @@ def damaged(kind: str, seed: int, number: int) -> tuple[bytes, str]:
 
 def run(kind: str, seed: int, numbers: range) -> Tally:
     """Read damaged files and count what came of them; decoders' own messages are not shown."""
-    seeds, tally = all_seeds()[kind], Tally()
+    seeds, tally = seeds_of(kind), Tally()
     beside = sum(len(content) for content in seeds.beside.values())
     with tempfile.TemporaryDirectory() as folder, _quiet():
         for name, content in seeds.beside.items():

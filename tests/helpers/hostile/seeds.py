@@ -57,37 +57,45 @@ class Seeds:
     run: Callable[[Path], Any] = read
 
 
+def _images() -> tuple[tuple[bytes, str], ...]:
+    return _small(pictures.cases())
+
+
+# How the seeds of each kind are made: tests are named by kinds, and need not make what others damage.
+_MADE: dict[str, Callable[[], Seeds]] = {
+    "ply": lambda: Seeds(_small(ply.cases()), {"a.png": gltf.picture()}),
+    "obj": lambda: Seeds((*_small(obj.cases()), (_library(), ".obj")), {"a.mtl": _MTL, "a.png": gltf.picture()}),
+    "off": lambda: Seeds(tuple(f for f in _small(plain.cases()) if f[1] == ".off"), {}),
+    "stl": lambda: Seeds(tuple(f for f in _small(plain.cases()) if f[1] == ".stl"), {}),
+    "gltf": lambda: Seeds(tuple(f for f in _small(gltf.cases()) if f[1] == ".gltf"), {"a.png": gltf.picture()}),
+    "glb": lambda: Seeds(tuple(f for f in _small(gltf.cases()) if f[1] == ".glb"), {}),
+    "hra": lambda: Seeds(_assets(), {}),
+    "images": lambda: Seeds(_images(), {}),
+    "streamed images": lambda: Seeds((*_images(), *_textures()), {}, texels),
+    "traces": lambda: Seeds(_small(traces.cases()), {}),
+    "poses": lambda: Seeds(((_KITTI, ".txt"), (_TUM, ".txt")), {}, _poses),
+    "allocations": lambda: Seeds(_allocations(), {}, Allocation.load),
+    "cameras": lambda: Seeds(tuple((text, ".json") for text in _cameras()), {}, _camera),
+    "points": lambda: Seeds(clouds.clouds(), {}, _points),
+    "splats": lambda: Seeds(clouds.splats(), {}, _points),
+    "sog": lambda: Seeds(clouds.sog(), clouds.sog_pictures(), _points),
+    "point trees": lambda: Seeds(clouds.trees(), {}, _point_tree),
+    "shards": lambda: Seeds(clouds.shards(), {}, _shard),
+    "gltf extensions": lambda: Seeds(gltf_extensions.seeds(), {}),
+    "draco": lambda: Seeds(_draco(), {}),
+    "scenes": lambda: Seeds(_scenes(), {"a.png": gltf.picture()}, _levels),
+    "tilesets": lambda: Seeds(tilesets.seeds(), tilesets.beside(), tilesets.read),
+    "checkpoints": lambda: Seeds(checkpoints.seeds(), {}, checkpoints.read),
+    "regions": lambda: Seeds(regions.seeds(), {}, regions.read),
+    "meshes in blocks": lambda: Seeds(_in_blocks(), {}, _blocks),
+}
+FILE_KINDS = tuple(_MADE)
+
+
 @cache
-def all_seeds() -> dict[str, Seeds]:
-    """The kinds by name."""
-    images = _small(pictures.cases())
-    return {
-        "ply": Seeds(_small(ply.cases()), {"a.png": gltf.picture()}),
-        "obj": Seeds((*_small(obj.cases()), (_library(), ".obj")), {"a.mtl": _MTL, "a.png": gltf.picture()}),
-        "off": Seeds(tuple(f for f in _small(plain.cases()) if f[1] == ".off"), {}),
-        "stl": Seeds(tuple(f for f in _small(plain.cases()) if f[1] == ".stl"), {}),
-        "gltf": Seeds(tuple(f for f in _small(gltf.cases()) if f[1] == ".gltf"), {"a.png": gltf.picture()}),
-        "glb": Seeds(tuple(f for f in _small(gltf.cases()) if f[1] == ".glb"), {}),
-        "hra": Seeds(_assets(), {}),
-        "images": Seeds(images, {}),
-        "streamed images": Seeds((*images, *_textures()), {}, texels),
-        "traces": Seeds(_small(traces.cases()), {}),
-        "poses": Seeds(((_KITTI, ".txt"), (_TUM, ".txt")), {}, _poses),
-        "allocations": Seeds(_allocations(), {}, Allocation.load),
-        "cameras": Seeds(tuple((text, ".json") for text in _cameras()), {}, _camera),
-        "points": Seeds(clouds.clouds(), {}, _points),
-        "splats": Seeds(clouds.splats(), {}, _points),
-        "sog": Seeds(clouds.sog(), clouds.sog_pictures(), _points),
-        "point trees": Seeds(clouds.trees(), {}, _point_tree),
-        "shards": Seeds(clouds.shards(), {}, _shard),
-        "gltf extensions": Seeds(gltf_extensions.seeds(), {}),
-        "draco": Seeds(_draco(), {}),
-        "scenes": Seeds(_scenes(), {"a.png": gltf.picture()}, _levels),
-        "tilesets": Seeds(tilesets.seeds(), tilesets.beside(), tilesets.read),
-        "checkpoints": Seeds(checkpoints.seeds(), {}, checkpoints.read),
-        "regions": Seeds(regions.seeds(), {}, regions.read),
-        "meshes in blocks": Seeds(_in_blocks(), {}, _blocks),
-    }
+def seeds_of(kind: str) -> Seeds:
+    """Those of a kind, made once."""
+    return _MADE[kind]()
 
 
 def _allocations() -> tuple[tuple[bytes, str], ...]:
