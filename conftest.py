@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,11 @@ from hra.allocating.allocation import Allocation
 
 if TYPE_CHECKING:
     import moderngl
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 # Tests run in as many processes as there are cores: torch's threads on top of that would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -41,6 +46,16 @@ def _no_network(event: str, arguments: tuple[object, ...]) -> None:
 
 # Nothing that hra does opens a connection; what did would be found in whichever test it is.
 sys.addaudithook(_no_network)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """List the tests in one process after the other: what the first compiles, of Python and Numba, others load."""
+    if fcntl is None or not hasattr(session.config, "workerinput"):
+        return (yield)
+    with open(__file__) as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        return (yield)
 
 
 @pytest.fixture(scope="session")
