@@ -138,9 +138,9 @@ def scene_lod(
     """The best triangles for all meshes of a glTF scene together, for each of several numbers of them.
 
     Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Each vertex is like one of the
-    source: its position, normal, tangent, texture coordinates and colours are fitted to the surface that it stands for
-    (see `Refitting`), but not where skins or morph targets move it, or numbered features meet. Of many small parts
-    alike, such as leaves, some grow in place of others.
+    source, with its joints, weights and morph targets: its position, normal, tangent, texture coordinates and colours
+    are fitted to the surface that it stands for (see `Refitting`), but not where numbered features meet. Of many small
+    parts alike, such as leaves, some grow in place of others.
 
     Parameters
     ----------
@@ -402,17 +402,9 @@ class _Vertices:
         self._own = _numbers_of(clusters.attributes)
         self._refitting = Refitting(self.source)
         grown = np.arange(len(of_source)) >= len(stand_in.row)
-        self._fixed = grown | self._moved_by_poses() | self._between_features()
+        self._fixed = grown | self._between_features()
         self._numbers = self._numbers_of_source()
         self._values = {name: np.zeros((int(grown.sum()), 4)) for name in self._numbers}
-
-    def _moved_by_poses(self) -> np.ndarray:
-        """Whether skins or morph targets move a vertex, bool: these would have to be fitted, too."""
-        posed = []
-        for place in self.stand_in.place:
-            primitive = self.scene.primitive(place)
-            posed.append("targets" in primitive or any(name.startswith("JOINTS_") for name in primitive["attributes"]))
-        return np.array(posed)[self.stand_in.number(self.of_source)]
 
     def _between_features(self) -> np.ndarray:
         """Whether a vertex is where numbered features meet, bool: no number bleeds."""
