@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.creases import Creases, without_slivers
+from hra.domains.meshes.building.creases import Creases, Unseen, without_slivers
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.weld import first_at_position
@@ -33,6 +33,8 @@ HELD = 4
 _SHORTEST_UV_EDGE = 2.0**-14
 # A group of which more is left than this share is simplified again with creases smoothed over.
 _WORTH = 0.75
+# Seams of what no picture shows stay where they cost at most so many times the error.
+_SEAMS = 2.0
 
 
 class Simplify(Protocol):
@@ -70,6 +72,7 @@ class AttributeMetric:
     sets : how many sets of texture coordinates the first columns are, two columns each.
     directions : how many of the last columns are tangents and normals.
     creases : what may be smoothed over where nothing else helps, None where normals and colours make no seams.
+    unseen : seams of what no picture shows, None where there are none.
     """
 
     values: np.ndarray
@@ -77,6 +80,7 @@ class AttributeMetric:
     sets: int
     directions: int
     creases: Creases | None
+    unseen: Unseen | None
 
     @classmethod
     def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> AttributeMetric:
@@ -98,7 +102,8 @@ class AttributeMetric:
         weights = [weight for array, weight in columns for _ in range(array.shape[1])]
         sets = (attributes.uv is not None) + (attributes.uv2 is not None)
         directions = 3 * (attributes.normals is not None) + 4 * (attributes.tangents is not None)
-        return cls(values, np.array(weights, np.float32), sets, directions, Creases.of(positions, attributes))
+        creases, unseen = (kind.of(positions, attributes) for kind in (Creases, Unseen))
+        return cls(values, np.array(weights, np.float32), sets, directions, creases, unseen)
 
     def simplify(
         self,
@@ -113,11 +118,18 @@ class AttributeMetric:
         """`meshopt.simplify` of a part of the mesh with attributes in the metric and seams kept.
 
         Where seams leave too little to collapse, those of normals and colours alone are smoothed over: faceted surfaces
-        consist of nothing else. Seams of texture coordinates and borders of materials always stay.
+        consist of nothing else. Seams of what no picture shows are closed where that is as much better. Those of texture
+        coordinates that are shown, and borders of materials, always stay.
         """
         weights = self._weights_for(indices)
         ends = {"prune": prune, "limit": limit}
         coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, **ends)
+        if self.unseen is not None:
+            whole, own = meshopt.simplify(
+                self.unseen.first[indices], positions, locked, target, self.values, weights, **ends
+            )
+            if whole.size < coarse.size or (whole.size == coarse.size and _SEAMS * own < error):
+                coarse, error = self.unseen.restore(whole, indices), own
         if self.creases is not None and coarse.size > _WORTH * indices.size:
             # Those of the first wedge stand for all now, and say nothing of the surface.
             weights[weights.size - self.directions :] = 0
@@ -126,6 +138,7 @@ class AttributeMetric:
             )
             if smooth.size < coarse.size:
                 coarse, error = self.creases.restore(smooth, positions), smooth_error
+                coarse = coarse if self.unseen is None else self.unseen.restore(coarse, indices)
         return without_slivers(coarse, positions), error
 
     def nearest_wedges(
@@ -258,7 +271,8 @@ class Geometry:
         metric = self.metric
         if metric is not None:
             creases = None if metric.creases is None else metric.creases.with_rows(vertices)
-            metric = replace(metric, values=metric.values[rows], creases=creases)
+            unseen = None if metric.unseen is None else metric.unseen.with_rows(vertices)
+            metric = replace(metric, values=metric.values[rows], creases=creases, unseen=unseen)
         return replace(
             self,
             positions=self.positions[rows],

@@ -674,8 +674,11 @@ def _part(scene: GltfScene, place: Place, triangles: np.ndarray, matrix: np.ndar
         kind = np.unique(ids, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
         count = int(kind.max()) + 1
     materials = tuple(Material(f"{place} {number}") for number in range(count))
-    more = _more(scene, primitive, part, set(used) - taken, where)
-    return replace(part, attributes=replace(part.attributes, material=kind, materials=materials, more=more))
+    others = set(used) - taken
+    unseen = {name for name in others if name.startswith(("TEXCOORD_", "TANGENT"))}
+    more = _more(scene, primitive, part, others - unseen, where)
+    own = {"material": kind, "materials": materials, "more": more, "unseen": _numbered(scene, primitive, unseen)}
+    return replace(part, attributes=replace(part.attributes, **own))
 
 
 def _shown_sets(scene: GltfScene, primitive: Mapping[str, Any], where: str) -> set[int]:
@@ -687,6 +690,18 @@ def _shown_sets(scene: GltfScene, primitive: Mapping[str, Any], where: str) -> s
     return {coordinates_of(info, where).number for entry in materials for info in texture_infos(entry).values()}
 
 
+def _numbered(scene: GltfScene, primitive: Mapping[str, Any], names: set[str]) -> np.ndarray | None:
+    """Numbers of vertices, int32 [V], equal where attributes are; None where there are none."""
+    rows = [scene.accessors.array(primitive["attributes"][name]) for name in sorted(names)]
+    return _equal_rows(rows).astype(np.int32) if rows else None
+
+
+def _equal_rows(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Of each row of arrays [V, k] its number among the different ones, int64 [V]."""
+    flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in arrays]
+    return np.unique(np.concatenate(flat, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+
+
 def _more(
     scene: GltfScene, primitive: Mapping[str, Any], part: Parsed, others: set[str], where: str
 ) -> np.ndarray | None:
@@ -696,9 +711,7 @@ def _more(
     rows += [accessors.array(number) for target in primitive.get("targets", []) for number in target.values()]
     if not rows:
         return None
-    flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in rows]
-    number = np.unique(np.concatenate(flat, axis=1), axis=0, return_inverse=True)[1].reshape(-1, 1)
-    columns = [number * _MARK]
+    columns = [_equal_rows(rows)[:, None] * _MARK]
     points = part.positions[without_degenerate(part.triangles)].astype(np.float64)
     edge = float(np.linalg.norm(points[:, 1] - points[:, 0], axis=1).mean()) if len(points) else 0.0
     if not edge > 0:
