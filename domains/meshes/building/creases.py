@@ -53,6 +53,15 @@ class Creases:
             None if self.normals is None else np.concatenate([self.normals, self.normals[vertices]]),
         )
 
+    def smoothed(self, values: np.ndarray) -> np.ndarray:
+        """``values`` float32 [V, k], whose last columns are normals if there are any, with means of those of wedges."""
+        if self.normals is None:
+            return values
+        sums = np.stack([np.bincount(self.first, self.normals[:, axis], len(values)) for axis in range(3)], axis=1)
+        length = np.linalg.norm(sums, axis=1, keepdims=True)
+        means = np.divide(sums, length, out=np.zeros_like(sums), where=length > 0)
+        return np.concatenate([values[:, :-3], means[self.first]], axis=1, dtype=np.float32)
+
     def restore(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Triangles uint32 [3 T] of first vertices, each corner replaced by the wedge whose normal suits the triangle.
 

@@ -52,6 +52,8 @@ _POSES = 4
 _REACH = 0.25
 # Levels have edges of about so many of the source's.
 _EDGES = 2.0
+# From so many triangles on no borders of groups stay: a level shows them, a view that changes does not.
+_FINE = 2**16
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
 _FEATURE = ("_FEATURE_ID_", "_BATCHID")
@@ -176,7 +178,7 @@ def scene_lod(
     """
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
-    clusters, of_source = built(stand_in.mesh, progress=progress)
+    clusters, of_source = built(stand_in.mesh, progress=progress, fine=_FINE)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     if unit == "bytes":

@@ -97,7 +97,7 @@ class VertexAttributes(ReadOnlyArrays):
 
     @property
     def rows(self) -> np.ndarray:
-        """uint8 [V, `vertex_bytes` and those of ``more`` and ``unseen``]: equal rows are equal attributes (-0.0 equals 0.0)."""
+        """uint8 [V, `vertex_bytes`, ``more`` and ``unseen``]: equal rows are equal attributes (-0.0 equals 0.0)."""
         parts = []
         for name in self.names:
             array = getattr(self, name)
@@ -171,11 +171,9 @@ def concatenate(parts: Sequence[VertexAttributes | None], counts: Sequence[int])
             if part is not None and part.more is not None:
                 whole["more"][begin : begin + len(part), : part.more.shape[1]] = part.more
     if any(part.unseen is not None for part in present):
-        unseen = [
-            np.zeros(n, np.int32) if one is None or one.unseen is None else one.unseen
-            for one, n in zip(parts, counts, strict=True)
-        ]
-        whole["unseen"] = np.concatenate(unseen)
+        numbers = [None if part is None else part.unseen for part in parts]
+        pairs = zip(numbers, counts, strict=True)
+        whole["unseen"] = np.concatenate([np.zeros(count, np.int32) if one is None else one for one, count in pairs])
     return VertexAttributes(**whole, materials=tuple(materials) if "material" in names else ())
 
 
