@@ -101,7 +101,12 @@ def built(
     limits: Limits = DEFAULT,
     fine: int = FINE,
 ) -> tuple[ClusterMesh, np.ndarray]:
-    """See `build` and `build_levels`; also of each vertex the source's one whose attributes it has, int64 [V]: its own but for parts."""
+    """See `build`; also of each vertex the source's one whose attributes it has, int64 [V]: its own but for parts.
+
+    Parameters
+    ----------
+    fine : see `build_levels`.
+    """
     _check_size("cluster_size", cluster_size, range(16, MAX_TRIANGLES + 1, 4))
     _check_size("group_size", group_size, range(3, 65))
     if threads is not None:

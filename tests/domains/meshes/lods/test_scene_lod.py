@@ -196,6 +196,39 @@ def test_vertices_are_fitted_and_errors_are_those_of_the_file(place: tuple[float
         assert entry["min"] == points.min(axis=0).tolist() and entry["max"] == points.max(axis=0).tolist()
 
 
+def in_islands(shown: bool) -> Scene:
+    """A sheet each of whose squares is an island in a texture, which a material shows or not."""
+    scene = Scene(17)
+    cell = np.arange(len(scene.triangles)) // 2
+    corners = np.concatenate([np.unique(scene.triangles[2 * k : 2 * k + 2]) for k in range(256)])
+    places = np.searchsorted(corners.reshape(256, 4)[0], scene.triangles[:2])
+    scene.triangles = places[np.arange(len(cell)) % 2] + 4 * cell[:, None]
+    scene.positions = scene.positions[corners]
+    own = scene.uv[corners] + np.repeat(np.arange(256) % 7, 4)[:, None].astype(np.float32)
+    attributes = {"POSITION": scene.add(scene.positions, bounds=True), "TEXCOORD_0": scene.add(own)}
+    scene.primitive |= {"attributes": attributes, "material": 0}
+    scene.primitive["indices"] = scene.add(scene.triangles.reshape(-1, 1).astype(np.uint16))
+    image = {"bufferView": scene.add_bytes(PNG), "mimeType": "image/png"}
+    scene.header |= {"images": [image], "textures": [{"source": 0}]}
+    scene.header["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}} if shown else {}}]
+    return scene
+
+
+def test_seams_that_no_picture_shows_hold_nothing(tmp_path: Path) -> None:
+    """Coordinates that no texture is laid out by stay, and cost no triangles; those that are shown do."""
+    found = []
+    for shown in (False, True):
+        scene = in_islands(shown)
+        lod = meshes.scene_lod(scene.write(tmp_path / f"{shown}.glb"), [0.25])
+        (path,) = lod.export(tmp_path / f"levels {shown}")
+        file = Read(path)
+        own = file.header["meshes"][0]["primitives"][0]
+        assert "TEXCOORD_0" in own["attributes"]
+        assert lod.triangles[0] <= 128
+        found.append(float(lod.chain.errors[0]))
+    assert found[0] < 0.5 * found[1] and found[0] < 0.02
+
+
 def bent(read: Read, angle: float) -> tuple[np.ndarray, np.ndarray]:
     """Positions [V, 3] of the sheet with its upper joint turned, and its triangles."""
     primitive = read.header["meshes"][0]["primitives"][0]
