@@ -105,7 +105,7 @@ class AttributeMetric:
         weights = [weight for array, weight in columns for _ in range(array.shape[1])]
         sets = (attributes.uv is not None) + (attributes.uv2 is not None)
         directions = 3 * (attributes.normals is not None) + 4 * (attributes.tangents is not None)
-        creases, unseen = (kind.of(positions, attributes) for kind in (Creases, Unseen))
+        creases, unseen = Creases.of(positions, attributes), Unseen.of(positions, attributes)
         smooth = values if creases is None else creases.smoothed(values)
         return cls(values, np.array(weights, np.float32), sets, directions, creases, unseen, smooth)
 
