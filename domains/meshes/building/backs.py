@@ -16,6 +16,7 @@ from hra.compiling import njit
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.distances.surface import directed_edges, surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.connected import connect
 from hra.domains.meshes.mesh.ragged import distinct_vertices, run_offsets, take_runs
 
 
@@ -155,23 +156,3 @@ def with_backs(
         table.take(rows[order]), indices=indices, offsets=offsets, vertex_count=np.diff(begins).astype(np.uint32)
     )
     return positions, of_source, replace(found, area=found.area * share), member_of[rows[order]]
-
-
-@njit(cache=True, nogil=True)
-def connect(triangles, root):
-    """Join the vertices of each triangle [F, 3]: ``root`` [V], to begin with each its own, are the least ones then."""
-    for t in range(len(triangles)):
-        for corner in range(2):
-            a, b = _find(root, triangles[t, corner]), _find(root, triangles[t, corner + 1])
-            root[max(a, b)] = min(a, b)
-    for v in range(root.size):
-        root[v] = _find(root, v)
-
-
-@njit(cache=True, nogil=True)
-def _find(root, i):
-    while root[i] != i:
-        # Path halving (Tarjan and van Leeuwen, Worst-case analysis of set union algorithms, 1984).
-        root[i] = root[root[i]]
-        i = root[i]
-    return i

@@ -1,4 +1,4 @@
-"""Seams of normals, tangents and colours alone: edges that look sharp where the surface and its texture go on."""
+"""Seams that a surface and its texture go on at: edges that look sharp, and those of what no picture shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.mesh.attributes import VertexAttributes
-from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers
+from hra.domains.meshes.mesh.connected import connect
+from hra.domains.meshes.mesh.weld import first_at_position, first_occurrences, row_numbers
 from hra.model.arrays import group
 
 
@@ -33,7 +34,7 @@ class Creases:
         """From welded positions float32 [V, 3] and attributes; None where no two vertices differ in that way."""
         kept = None
         if any(array is not None for array in (attributes.uv, attributes.material, attributes.tangents)):
-            kept = replace(attributes, normals=None, colors=None, tangents=_signs(attributes.tangents))
+            kept = replace(attributes, normals=None, colors=None, tangents=_signs(attributes.tangents), unseen=None)
         number, count = row_numbers(positions, kept)
         if count == len(positions):
             return None
@@ -52,6 +53,15 @@ class Creases:
             None if self.normals is None else np.concatenate([self.normals, self.normals[vertices]]),
         )
 
+    def smoothed(self, values: np.ndarray) -> np.ndarray:
+        """``values`` float32 [V, k], whose last columns are normals if there are any, with means of those of wedges."""
+        if self.normals is None:
+            return values
+        sums = np.stack([np.bincount(self.first, self.normals[:, axis], len(values)) for axis in range(3)], axis=1)
+        length = np.linalg.norm(sums, axis=1, keepdims=True)
+        means = np.divide(sums, length, out=np.zeros_like(sums), where=length > 0)
+        return np.concatenate([values[:, :-3], means[self.first]], axis=1, dtype=np.float32)
+
     def restore(self, indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
         """Triangles uint32 [3 T] of first vertices, each corner replaced by the wedge whose normal suits the triangle.
 
@@ -62,6 +72,96 @@ class Creases:
         result = indices.copy()
         _restore(indices, positions, self.offsets, self.wedges, self.normals, result)
         return result
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """Wedges that differ in nothing that a picture shows.
+
+    Attributes
+    ----------
+    first : uint32 [V], the first vertex that looks the same at the same position.
+    offsets, wedges : int32 [V + 1], [V], the vertices that have the same first one.
+    side : uint32 [V], the first vertex at the same position with the same unseen number.
+    """
+
+    first: np.ndarray
+    offsets: np.ndarray
+    wedges: np.ndarray
+    side: np.ndarray
+
+    @classmethod
+    def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> Unseen | None:
+        """From welded positions float32 [V, 3] and attributes; None where no two vertices differ in that way."""
+        if attributes.unseen is None:
+            return None
+        number, count = row_numbers(positions, replace(attributes, unseen=None))
+        if count == len(positions):
+            return None
+        first = first_occurrences(number, count)[number].astype(np.uint32)
+        keys = np.column_stack([first_at_position(positions).astype(np.int64), attributes.unseen])
+        _, at, sides = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        return cls(first, *group(first, len(positions)), at[sides.reshape(-1)].astype(np.uint32))
+
+    def with_rows(self, vertices: np.ndarray) -> Unseen:
+        """The same with rows at the end like ``vertices`` [S], each alone at its position."""
+        count = len(self.first)
+        more = np.arange(count, count + len(vertices))
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + 1 + np.arange(len(vertices))])
+        return Unseen(
+            np.concatenate([self.first, more.astype(np.uint32)]),
+            offsets.astype(self.offsets.dtype),
+            np.concatenate([self.wedges, more.astype(np.int32)]),
+            np.concatenate([self.side, more.astype(np.uint32)]),
+        )
+
+    def restore(self, indices: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Triangles uint32 [3 T] with corners that are on one side of the unseen seams, wherever there are such.
+
+        Parameters
+        ----------
+        before : uint32 [3 F], the triangles that these are in place of: what is connected in them is one side.
+        """
+        places, corners = np.unique(self.side[before], return_inverse=True)
+        root = np.arange(len(places))
+        connect(corners.reshape(-1, 3), root)
+        result = self.first[indices]
+        _choose_side(result, self.offsets, self.wedges, self.side, places, root)
+        return result
+
+
+@njit(cache=True, nogil=True)
+def _choose_side(result, offsets, wedges, side, places, root):
+    for t in range(0, result.size, 3):
+        best, chosen = np.int64(0), np.int64(-1)
+        for i in range(t, t + 3):
+            for k in range(offsets[result[i]], offsets[result[i] + 1]):
+                own, count = _side_of(side[wedges[k]], places, root), np.int64(0)
+                if own < 0 or own == chosen:
+                    continue
+                for j in range(t, t + 3):
+                    count += _wedge_of(result[j], own, offsets, wedges, side, places, root) >= 0
+                if count > best:
+                    best, chosen = count, own
+        for i in range(t, t + 3):
+            found = _wedge_of(result[i], chosen, offsets, wedges, side, places, root)
+            if found >= 0:
+                result[i] = found
+
+
+@njit(cache=True, nogil=True)
+def _wedge_of(first, wanted, offsets, wedges, side, places, root):
+    """The wedge of a first vertex that is on a side, -1 if there is none."""
+    for k in range(offsets[first], offsets[first + 1]):
+        if _side_of(side[wedges[k]], places, root) == wanted:
+            return np.int64(wedges[k])
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def _side_of(place, places, root):
+    at = np.searchsorted(places, place)
+    return root[at] if at < places.size and places[at] == place else np.int64(-1)
 
 
 def _signs(tangents: np.ndarray | None) -> np.ndarray | None:

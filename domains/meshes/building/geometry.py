@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.creases import Creases, without_slivers
+from hra.domains.meshes.building.creases import Creases, Unseen, without_slivers
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.weld import first_at_position
@@ -33,6 +33,8 @@ HELD = 4
 _SHORTEST_UV_EDGE = 2.0**-14
 # A group of which more is left than this share is simplified again with creases smoothed over.
 _WORTH = 0.75
+# Seams of what no picture shows stay where they cost at most so many times the error.
+_SEAMS = 2.0
 
 
 class Simplify(Protocol):
@@ -70,6 +72,9 @@ class AttributeMetric:
     sets : how many sets of texture coordinates the first columns are, two columns each.
     directions : how many of the last columns are tangents and normals.
     creases : what may be smoothed over where nothing else helps, None where normals and colours make no seams.
+    unseen : seams of what no picture shows, None where there are none.
+    smooth : float32 [V, k], the values, with the mean of normals for all wedges that a crease tells apart: so edges
+        that look sharp cost something, and facets of a round surface little.
     """
 
     values: np.ndarray
@@ -77,6 +82,8 @@ class AttributeMetric:
     sets: int
     directions: int
     creases: Creases | None
+    unseen: Unseen | None
+    smooth: np.ndarray
 
     @classmethod
     def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> AttributeMetric:
@@ -98,7 +105,9 @@ class AttributeMetric:
         weights = [weight for array, weight in columns for _ in range(array.shape[1])]
         sets = (attributes.uv is not None) + (attributes.uv2 is not None)
         directions = 3 * (attributes.normals is not None) + 4 * (attributes.tangents is not None)
-        return cls(values, np.array(weights, np.float32), sets, directions, Creases.of(positions, attributes))
+        creases, unseen = Creases.of(positions, attributes), Unseen.of(positions, attributes)
+        smooth = values if creases is None else creases.smoothed(values)
+        return cls(values, np.array(weights, np.float32), sets, directions, creases, unseen, smooth)
 
     def simplify(
         self,
@@ -113,19 +122,26 @@ class AttributeMetric:
         """`meshopt.simplify` of a part of the mesh with attributes in the metric and seams kept.
 
         Where seams leave too little to collapse, those of normals and colours alone are smoothed over: faceted surfaces
-        consist of nothing else. Seams of texture coordinates and borders of materials always stay.
+        consist of nothing else. Seams of what no picture shows are closed where they cost too much. Those of texture
+        coordinates that are shown, and borders of materials, always stay.
         """
         weights = self._weights_for(indices)
         ends = {"prune": prune, "limit": limit}
         coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, **ends)
+        if self.unseen is not None:
+            first = self.unseen.first[indices]
+            whole, own = meshopt.simplify(first, positions, locked, target, self.values, weights, **ends)
+            if whole.size < coarse.size or (whole.size == coarse.size and _SEAMS * own < error):
+                coarse, error = self.unseen.restore(whole, indices), own
         if self.creases is not None and coarse.size > _WORTH * indices.size:
-            # Those of the first wedge stand for all now, and say nothing of the surface.
-            weights[weights.size - self.directions :] = 0
-            smooth, smooth_error = meshopt.simplify(
-                self.creases.first[indices], positions, locked, target, self.values, weights, **ends
-            )
+            # Tangents of the first wedge stand for all now, and say nothing of the surface.
+            normals = 0 if self.creases.normals is None else 3
+            weights[weights.size - self.directions : weights.size - normals] = 0
+            first = self.creases.first[indices]
+            smooth, own = meshopt.simplify(first, positions, locked, target, self.smooth, weights, **ends)
             if smooth.size < coarse.size:
-                coarse, error = self.creases.restore(smooth, positions), smooth_error
+                coarse, error = self.creases.restore(smooth, positions), own
+                coarse = coarse if self.unseen is None else self.unseen.restore(coarse, indices)
         return without_slivers(coarse, positions), error
 
     def nearest_wedges(
@@ -258,7 +274,9 @@ class Geometry:
         metric = self.metric
         if metric is not None:
             creases = None if metric.creases is None else metric.creases.with_rows(vertices)
-            metric = replace(metric, values=metric.values[rows], creases=creases)
+            unseen = None if metric.unseen is None else metric.unseen.with_rows(vertices)
+            kept = {"creases": creases, "unseen": unseen, "smooth": metric.smooth[rows]}
+            metric = replace(metric, values=metric.values[rows], **kept)
         return replace(
             self,
             positions=self.positions[rows],
@@ -273,6 +291,7 @@ class Geometry:
         """Give the spare rows ``new`` what the vertices ``old`` carry."""
         if self.metric is not None:
             self.metric.values[new] = self.metric.values[old]
+            self.metric.smooth[new] = self.metric.smooth[old]
             if self.metric.creases is not None and self.metric.creases.normals is not None:
                 self.metric.creases.normals[new] = self.metric.creases.normals[old]
         if self.material is not None:

@@ -29,7 +29,7 @@ _POOR_SHARE = 0.25
 # Grouping takes minutes beyond this where every cluster touches every other: the next step is one group for all.
 _LARGEST_GROUP = 64
 # From so many triangles on the mesh is simplified in fine steps.
-_FINE = 8192
+FINE = 8192
 # Meshes of so many triangles at most are what bounds are measured from; those of larger ones add up until then.
 _FOLLOWED = 2**15
 # Islands above this share of a full group are worth a group of their own.
@@ -99,15 +99,24 @@ class BuiltLevels:
 
 
 def build_levels(
-    geometry: Geometry, triangles: np.ndarray, settings: Settings, workers: Workers, countdown: Countdown
+    geometry: Geometry,
+    triangles: np.ndarray,
+    settings: Settings,
+    workers: Workers,
+    countdown: Countdown,
+    fine: int = FINE,
 ) -> BuiltLevels:
     """The clusters of all levels of ``triangles`` uint32 [F, 3].
 
     Groups that are stuck wait for other neighbours, or for larger groups. Near the root the mesh is simplified as a
     whole. It ends when at most 16 triangles are left, or when all that is left is stuck as one group.
+
+    Parameters
+    ----------
+    fine : from so many triangles on it is simplified as a whole, in fine steps.
     """
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
-    return levels_above(pending, geometry, Borders.of(geometry, triangles), settings, workers, countdown)
+    return levels_above(pending, geometry, Borders.of(geometry, triangles), settings, workers, countdown, fine=fine)
 
 
 def levels_above(
@@ -119,6 +128,7 @@ def levels_above(
     countdown: Countdown,
     part: Part | None = None,
     numbers: tuple[int, int] = (0, 0),
+    fine: int = FINE,
 ) -> BuiltLevels:
     """The clusters ``pending``, and all levels above them.
 
@@ -126,11 +136,11 @@ def levels_above(
     ----------
     borders : of the surface that the clusters cover.
     part : of a larger mesh that they are; None where they cover all of it.
-    numbers : of the first group and of the level of ``pending``, without a part.
+    numbers : of the first group and of the level of ``pending``, without a part; fine : see `build_levels`.
     """
     nothing = np.zeros(len(geometry.positions), np.uint8)
     built, group_size, whole = BuiltLevels(), settings.group_size, part is None
-    part = part or Part(nothing, _FINE, *numbers)
+    part = part or Part(nothing, fine, *numbers)
     rows, followed = built.add(pending), None
     certified = whole and settings.certified
     # Ends: a round takes triangles away, or all groups are stuck. Then they get twice as large until one group holds

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.backs import connect
 from hra.domains.meshes.building.geometry import HELD, Geometry, Simplify
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
+from hra.domains.meshes.mesh.connected import connect
 from hra.domains.meshes.mesh.ragged import local_vertices
 from hra.kernels.trees import morton_codes
 from hra.model.arrays import group

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.caching import cached_property
-from hra.domains.meshes.building.backs import connect
 from hra.domains.meshes.building.creases import Creases
 from hra.domains.meshes.distances.box_tree import box_tree, farthest_of_tree, find_feet, nearest_of_tree
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
 from hra.domains.meshes.mesh import meshopt
+from hra.domains.meshes.mesh.connected import connect
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 # How often points are put on triangles that have moved, and how many there are for each triangle.

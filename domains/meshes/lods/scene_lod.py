@@ -52,6 +52,8 @@ _POSES = 4
 _REACH = 0.25
 # Levels have edges of about so many of the source's.
 _EDGES = 2.0
+# From so many triangles on no borders of groups stay: a level shows them, a view that changes does not.
+_FINE = 2**16
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
 _FEATURE = ("_FEATURE_ID_", "_BATCHID")
@@ -138,9 +140,9 @@ def scene_lod(
     """The best triangles for all meshes of a glTF scene together, for each of several numbers of them.
 
     Nodes, skins, animations, cameras, lights, materials and extensions stay as they are. Each vertex is like one of the
-    source: its position, normal, tangent, texture coordinates and colours are fitted to the surface that it stands for
-    (see `Refitting`), but not where skins or morph targets move it, or numbered features meet. Of many small parts
-    alike, such as leaves, some grow in place of others.
+    source, with its joints, weights and morph targets: its position, normal, tangent, texture coordinates and colours
+    are fitted to the surface that it stands for (see `Refitting`), but not where numbered features meet. Of many small
+    parts alike, such as leaves, some grow in place of others.
 
     Parameters
     ----------
@@ -176,7 +178,7 @@ def scene_lod(
     """
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
-    clusters, of_source = built(stand_in.mesh, progress=progress)
+    clusters, of_source = built(stand_in.mesh, progress=progress, fine=_FINE)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     if unit == "bytes":
@@ -402,17 +404,9 @@ class _Vertices:
         self._own = _numbers_of(clusters.attributes)
         self._refitting = Refitting(self.source)
         grown = np.arange(len(of_source)) >= len(stand_in.row)
-        self._fixed = grown | self._moved_by_poses() | self._between_features()
+        self._fixed = grown | self._between_features()
         self._numbers = self._numbers_of_source()
         self._values = {name: np.zeros((int(grown.sum()), 4)) for name in self._numbers}
-
-    def _moved_by_poses(self) -> np.ndarray:
-        """Whether skins or morph targets move a vertex, bool: these would have to be fitted, too."""
-        posed = []
-        for place in self.stand_in.place:
-            primitive = self.scene.primitive(place)
-            posed.append("targets" in primitive or any(name.startswith("JOINTS_") for name in primitive["attributes"]))
-        return np.array(posed)[self.stand_in.number(self.of_source)]
 
     def _between_features(self) -> np.ndarray:
         """Whether a vertex is where numbered features meet, bool: no number bleeds."""
@@ -682,8 +676,11 @@ def _part(scene: GltfScene, place: Place, triangles: np.ndarray, matrix: np.ndar
         kind = np.unique(ids, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
         count = int(kind.max()) + 1
     materials = tuple(Material(f"{place} {number}") for number in range(count))
-    more = _more(scene, primitive, part, set(used) - taken, where)
-    return replace(part, attributes=replace(part.attributes, material=kind, materials=materials, more=more))
+    others = set(used) - taken
+    unseen = {name for name in others if name.startswith(("TEXCOORD_", "TANGENT"))}
+    more = _more(scene, primitive, part, others - unseen, where)
+    own = {"material": kind, "materials": materials, "more": more, "unseen": _numbered(scene, primitive, unseen)}
+    return replace(part, attributes=replace(part.attributes, **own))
 
 
 def _shown_sets(scene: GltfScene, primitive: Mapping[str, Any], where: str) -> set[int]:
@@ -695,6 +692,18 @@ def _shown_sets(scene: GltfScene, primitive: Mapping[str, Any], where: str) -> s
     return {coordinates_of(info, where).number for entry in materials for info in texture_infos(entry).values()}
 
 
+def _numbered(scene: GltfScene, primitive: Mapping[str, Any], names: set[str]) -> np.ndarray | None:
+    """Numbers of vertices, int32 [V], equal where attributes are; None where there are none."""
+    rows = [scene.accessors.array(primitive["attributes"][name]) for name in sorted(names)]
+    return _equal_rows(rows).astype(np.int32) if rows else None
+
+
+def _equal_rows(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Of each row of arrays [V, k] its number among the different ones, int64 [V]."""
+    flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in arrays]
+    return np.unique(np.concatenate(flat, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+
+
 def _more(
     scene: GltfScene, primitive: Mapping[str, Any], part: Parsed, others: set[str], where: str
 ) -> np.ndarray | None:
@@ -704,9 +713,7 @@ def _more(
     rows += [accessors.array(number) for target in primitive.get("targets", []) for number in target.values()]
     if not rows:
         return None
-    flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in rows]
-    number = np.unique(np.concatenate(flat, axis=1), axis=0, return_inverse=True)[1].reshape(-1, 1)
-    columns = [number * _MARK]
+    columns = [_equal_rows(rows)[:, None] * _MARK]
     points = part.positions[without_degenerate(part.triangles)].astype(np.float64)
     edge = float(np.linalg.norm(points[:, 1] - points[:, 0], axis=1).mean()) if len(points) else 0.0
     if not edge > 0:

@@ -36,6 +36,8 @@ class VertexAttributes(ReadOnlyArrays):
     materials : of the whole mesh.
     more : float32 [V, k], further numbers that a simplifier minds, in the weights that they have there (skins, morph
         targets); no file holds them. Or None.
+    unseen : int32 [V], different where vertices differ in what no picture shows, such as coordinates that no texture is
+        laid out by: a simplifier may close seams of it. No file holds it. Or None.
 
     Raises
     ------
@@ -59,12 +61,15 @@ class VertexAttributes(ReadOnlyArrays):
     uv2: np.ndarray | None = None
     tangents: np.ndarray | None = None
     more: np.ndarray | None = None
+    unseen: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not self.names:
             raise MeshError("there is no attribute", where="VertexAttributes", fix="use None for a bare mesh")
         if self.more is not None and (self.more.dtype != np.float32 or self.more.shape[:1] != (len(self),)):
             raise MeshError("further numbers must be float32 [V, k]", where="VertexAttributes.more")
+        if self.unseen is not None and (self.unseen.dtype != np.int32 or self.unseen.shape != (len(self),)):
+            raise MeshError("numbers of what is unseen must be int32 [V]", where="VertexAttributes.unseen")
         for name in self.names:
             frozen(_check(name, getattr(self, name), len(self)))
         if self.uv2 is not None and self.uv is None:
@@ -92,7 +97,7 @@ class VertexAttributes(ReadOnlyArrays):
 
     @property
     def rows(self) -> np.ndarray:
-        """uint8 [V, `vertex_bytes` and those of ``more``]: equal rows are equal attributes (-0.0 equals 0.0)."""
+        """uint8 [V, `vertex_bytes`, ``more`` and ``unseen``]: equal rows are equal attributes (-0.0 equals 0.0)."""
         parts = []
         for name in self.names:
             array = getattr(self, name)
@@ -100,6 +105,8 @@ class VertexAttributes(ReadOnlyArrays):
             parts.append(np.ascontiguousarray(array).view(np.uint8).reshape(len(self), -1))
         if self.more is not None:
             parts.append(np.ascontiguousarray(self.more + np.float32(0)).view(np.uint8))
+        if self.unseen is not None:
+            parts.append(np.ascontiguousarray(self.unseen).view(np.uint8).reshape(len(self), -1))
         return np.concatenate(parts, axis=1)
 
     def take(self, vertices: np.ndarray) -> VertexAttributes:
@@ -108,6 +115,7 @@ class VertexAttributes(ReadOnlyArrays):
             **{name: getattr(self, name)[vertices] for name in self.names},
             materials=self.materials,
             more=None if self.more is None else self.more[vertices],
+            unseen=None if self.unseen is None else self.unseen[vertices],
         )
 
 
@@ -162,6 +170,10 @@ def concatenate(parts: Sequence[VertexAttributes | None], counts: Sequence[int])
         for part, begin in zip(parts, np.cumsum([0, *counts[:-1]]).tolist(), strict=True):
             if part is not None and part.more is not None:
                 whole["more"][begin : begin + len(part), : part.more.shape[1]] = part.more
+    if any(part.unseen is not None for part in present):
+        numbers = [None if part is None else part.unseen for part in parts]
+        pairs = zip(numbers, counts, strict=True)
+        whole["unseen"] = np.concatenate([np.zeros(count, np.int32) if one is None else one for one, count in pairs])
     return VertexAttributes(**whole, materials=tuple(materials) if "material" in names else ())
 
 

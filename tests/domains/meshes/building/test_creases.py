@@ -9,7 +9,7 @@ import pytest
 from scipy.interpolate import LinearNDInterpolator
 
 from hra.domains import meshes
-from hra.domains.meshes.building.creases import Creases, without_slivers
+from hra.domains.meshes.building.creases import Creases, Unseen, without_slivers
 from hra.domains.meshes.building.geometry import AttributeMetric, Geometry
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh import meshopt
@@ -256,3 +256,26 @@ def _cube() -> tuple[np.ndarray, np.ndarray]:
     points = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
     quads = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
     return points, np.array([[q[0], q[k], q[k + 1]] for q in quads for k in (1, 2)])
+
+
+def test_triangles_are_on_one_side_of_an_unseen_seam_wherever_they_can_be() -> None:
+    """What did not change is as before; of what did, each corner has a vertex of a side that all three have one of."""
+    triangles, count = grid(24, 24), 25 * 25
+    row, column = np.divmod(np.arange(count), 25)
+    places = np.column_stack([column, row, np.sin(column / 5)]).astype(np.float32)
+    left = places[triangles].mean(axis=1)[:, 0] < 12
+    used, corners = np.unique(np.where(left[:, None], triangles, triangles + count), return_inverse=True)
+    positions, before = places[used % count], corners.astype(np.uint32).reshape(-1)
+    right = (used >= count).astype(np.int32)
+    normals = np.tile(np.array([0, 0, 1], np.float32), (len(used), 1))
+    unseen = Unseen.of(positions, meshes.VertexAttributes(normals=normals, unseen=right))
+    assert unseen is not None and len(np.unique(unseen.first)) == count < len(used)
+    assert np.array_equal(unseen.restore(unseen.first[before], before), before)
+    coarse, _ = meshopt.simplify(unseen.first[before], positions, np.zeros(len(used), np.uint8), before.size // 8)
+    found = unseen.restore(coarse, before)
+    assert np.array_equal(positions[found], positions[coarse])
+    sides = [set(right[unseen.first == unseen.first[v]].tolist()) for v in range(len(used))]
+    for triangle in found.reshape(-1, 3):
+        if set.intersection(*(sides[v] for v in triangle)):
+            assert len(set(right[triangle].tolist())) == 1
+    assert Unseen.of(positions, meshes.VertexAttributes(normals=normals)) is None
