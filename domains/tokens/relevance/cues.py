@@ -16,8 +16,10 @@ from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.files.images.arrays import LUMA
 
 _LEAST = 0.2  # so that every patch stays in the game, and the map is never all zero
-# Share of the pixels that have the commonest brightness: of photos at most .6, of most pages above .8.
+# Share of the pixels that have the commonest brightness, or of that of what is brightest around them: of most photos at
+# most .6, of pages above .8, or .75 under uneven light.
 _PHOTO, _PAGE, _SHADES = 0.4, 0.8, 32
+_SAMPLES, _AROUND = 128, 8  # of the shorter side, at least; of the longer side is what around a pixel means
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class CueRelevance:
 
 def _content(context: TokenContext, placed: bool) -> np.ndarray:
     """What follows from the image alone; that a subject stands in the middle counts unless a place was ``placed``."""
-    means, page = context.pyramid.patch_means, _page_likeness(context.image)
+    means, page = context.pyramid.patch_means, _page_likeness(context)
     content = np.zeros(context.grid, np.float32)
     if page > 0:
         salient = _unit(centre_surround(means))
@@ -69,11 +71,22 @@ def _content(context: TokenContext, placed: bool) -> np.ndarray:
     return content
 
 
-def _page_likeness(image: np.ndarray) -> float:
-    """0 of photos, 1 of pages, by the share of pixels in the two neighbouring shades that have most."""
-    shades = np.bincount(np.minimum(image @ LUMA * _SHADES, _SHADES - 1).astype(np.intp).ravel(), minlength=_SHADES)
-    share = float((shades[1:] + shades[:-1]).max()) / shades.sum()
+def _page_likeness(context: TokenContext) -> float:
+    """0 of photos, 1 of pages, whose paper has one brightness, or falls off slowly where light is uneven."""
+    from scipy.ndimage import maximum_filter, uniform_filter
+
+    luma, levels = context.image @ LUMA, context.pyramid.levels
+    level = min(max(min(luma.shape) // _SAMPLES, 1).bit_length(), len(levels)) - 1
+    side = max(max(luma.shape) // _AROUND >> level, 3)
+    paper = uniform_filter(maximum_filter(levels[level] @ LUMA, side), side)
+    share = max(_commonest(luma), _commonest(luma[:: 1 << level, :: 1 << level] / np.maximum(paper, 1 / 255)))
     return float(np.clip((share - _PHOTO) / (_PAGE - _PHOTO), 0, 1))
+
+
+def _commonest(brightness: np.ndarray) -> float:
+    """Share of the values in the two neighbouring shades that have most."""
+    shades = np.bincount(np.minimum(brightness * _SHADES, _SHADES - 1).astype(np.intp).ravel(), minlength=_SHADES)
+    return float((shades[1:] + shades[:-1]).max()) / shades.sum()
 
 
 def _unit(cue: np.ndarray) -> np.ndarray:

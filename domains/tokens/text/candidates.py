@@ -22,6 +22,8 @@ from hra.domains.tokens.text.matching import split_line
 from hra.domains.tokens.text.meaning import same_meaning
 from hra.domains.tokens.text.words import content_words, likeness, said_words
 
+# Of the usual height: detectors draw boxes larger than print, so that those of a label and its value overlap.
+_OVERLAP = 0.6
 _COLUMN = 30  # amounts above another one that may add up to it
 # Amounts of a page, and the largest, whose sums say anything: of many amounts some add up by chance.
 _AMOUNTS, _MOST = 100, 1e12
@@ -165,7 +167,8 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
         box = boxes[one.line].copy()
         x0 = box[0] + one.start * (box[2] - box[0])
         x1 = box[0] + one.end * (box[2] - box[0])
-        row = np.flatnonzero(in_row[one.line] & (boxes[:, 2] <= x0 + 0.3 * usual) & (np.arange(len(lines)) != one.line))
+        other = np.arange(len(lines)) != one.line
+        row = np.flatnonzero(in_row[one.line] & (boxes[:, 2] <= x0 + _OVERLAP * usual) & other)
         row = row[np.argsort(-boxes[row, 2])]
         over = (np.minimum(boxes[:, 2], x1) - np.maximum(boxes[:, 0], x0)) > 0
         close = (np.abs(boxes[:, 0] - x0) < usual) | (np.abs(boxes[:, 2] - x1) < usual) | over

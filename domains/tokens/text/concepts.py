@@ -10,14 +10,15 @@ from hra.domains.tokens.text.words import likeness
 # English, German, French, Spanish and Malay; a word of a label or of a question names each concept that lists it.
 _WORDS = {
     "subtotal": "subtotal sub-total zwischensumme netto net sous-total nett subjumlah",
-    "total": "total totals gesamt gesamtbetrag summe montant importe jumlah due balance altogether sum zahlbetrag "
-    "amaun",
+    "total": "total totals gesamt gesamtbetrag summe montant importe jumlah due balance altogether overall sum "
+    "zahlbetrag amaun",
     "amount": "amount betrag montant importe amaun price preis prix precio harga cost costs kosten pay paid spend "
-    "spent",
-    "tax": "tax gst vat sst mwst ust tva iva cukai taxes steuer impuesto government",
-    "change": "change wechselgeld rückgeld monnaie rendu cambio baki returned",
+    "spent spending charged fee gebühr",
+    "tax": "tax gst vat sst mwst ust tva iva cukai taxes steuer impuesto government state treasury",
+    "change": "change wechselgeld rückgeld monnaie rendu cambio baki returned handed coins",
     "tendered": "cash tendered bar gegeben espèces efectivo tunai received card visa mastercard debit credit bayaran",
-    "discount": "discount rabatt remise descuento diskaun savings saved saving sparen cheaper ersparnis",
+    "discount": "discount rabatt remise descuento diskaun savings saved saving sparen cheaper ersparnis rebate "
+    "reduction reduced nachlass réduction rebaja",
     "rounding": "rounding rounded rundung arrondi redondeo pembundaran adj adjustment roundings",
     "quantity": "qty quantity menge quantité cantidad kuantiti pieces items stück count anzahl many",
     "date": "date datum fecha tarikh day tag jour día when issued bought",
@@ -25,16 +26,26 @@ _WORDS = {
     "due": "due fällig fälligkeit échéance vencimiento deadline expires expiry until payable",
     "birth": "birth born geburtsdatum geburt naissance nacimiento lahir birthday",
     "name": "name nom nombre nama who",
-    "address": "address adresse dirección alamat street straße anschrift rue calle jalan",
-    "phone": "phone tel telephone telefon téléphone teléfono mobile call dial fax",
-    "number": "number no nr num numéro número nombor reference ref id identifies",
-    "cashier": "cashier clerk kassierer bediener caissier cajero juruwang operator served employee staff",
-    "customer": "customer client kunde cliente pelanggan buyer käufer acheteur",
-    "weight": "weight gewicht poids peso berat mass heavy weigh",
+    "address": "address adresse dirección alamat street straße anschrift rue calle jalan road avenue house lives "
+    "residence wohnhaft domicile",
+    "phone": "phone tel telephone telefon téléphone teléfono mobile call dial fax ring dialled dialed "
+    "calling handy hotline",
+    "number": "number no nr num numéro número nombor reference ref id identifies identify",
+    "cashier": "cashier clerk kassierer bediener caissier cajero juruwang operator served employee staff checkout "
+    "till seller salesperson waiter waitress verkäufer vendeur vendedor",
+    "customer": "customer client kunde cliente pelanggan buyer käufer acheteur purchaser ordered besteller guest",
+    "weight": "weight gewicht poids peso berat mass heavy weigh weighs kilogram kilograms kilo kilos pounds",
     "page": "page seite página pages halaman begin begins",
+    "city": "city town stadt ort ville ciudad bandar village destination",
+    "account": "account iban bic swift konto kontonummer bankverbindung compte cuenta akaun bank transfer transferred "
+    "wire wired überweisung überweisen virement transferencia",
+    "seat": "table seat tisch sitzplatz mesa meja sit sat sitting seated",
+    "method": "payment card credit debit cash settle settled zahlungsart paiement règlement pago",
     "email": "email e-mail mail correo emel",
 }
-_WITH_TAX, _WITHOUT_TAX = r"\b[il1]ncl(?:usive|uding)?\b|\bTTC\b|\binkl", r"\bexcl(?:uding|usive)?\b|\bbefore\b"
+_WITH_TAX = r"\b[il1]ncl(?:usive|uding)?\b|\bTTC\b|\binkl"
+_WITHOUT_TAX = r"\bexcl(?:uding|usive)?\b|\b(?:before|without|ohne|hors|sin)\b"
+_BY_WHEN = r"\b(?:by|until|before) when\b|\bbis wann\b"
 _BY_WORD: dict[str, set[str]] = {}
 for _concept, _listed in _WORDS.items():
     for _word in _listed.split():
@@ -53,9 +64,14 @@ def concepts(text: str) -> frozenset[str]:
     with_tax, without = (re.search(rf"(?i){words}", text) for words in (_WITH_TAX, _WITHOUT_TAX))
     if "total" in found and with_tax:  # what it includes is not what it is
         found.discard("tax")
+    if "tax" in found and without:
+        found.discard("tax")
+        found.add("subtotal")
     if "subtotal" in found or re.search(r"(?i)\bsub\b", text) or ("total" in found and without):
         found.discard("total")
         found.add("subtotal")
+    if re.search(rf"(?i){_BY_WHEN}", text):
+        found.add("due")
     return frozenset(found)
 
 

@@ -33,6 +33,7 @@ _FINE_WIDTH, _NARROW, _NARROW_LONG = (
 _HEAD = 160  # of a label's beginning, at least, where labels are too many to be read whole
 _VALUE = 4.0  # aspect below which a line is not: its figures must be right
 _COLUMN, _LABEL = 5, 4  # values that are a column, and letters that are a label
+_FIGURES = 3  # signs of values that the detector misses; longer ones it finds
 _TALL = 2.0  # heights of a label from which a box beside it is no value
 _ABOVE = 6.0  # heights of a label above a column that it may belong to
 _READ_SCALE = 2.5  # times as fine as the copy is fine enough for reading
@@ -237,7 +238,7 @@ def _beside_value(lines: Sequence[TextLine]) -> np.ndarray:
 
 
 def overlooked(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Values that were not found, where a column of values has a gap beside a label: single figures are easily missed.
+    """Values that were not found, where a column of figures has a gap beside a label: single ones are easily missed.
 
     A column is five short lines that end at one place. What such a value says is not known; it is given the text of the
     value of the column that is nearest, so that it counts as one of that kind.
@@ -252,6 +253,8 @@ def overlooked(lines: Sequence[TextLine]) -> list[TextLine]:
         if known[first] or len(column) < _COLUMN:
             continue
         known[column] = True
+        if np.median([len(lines[one].text or "") for one in column]) > _FIGURES:
+            continue
         left, right = float(np.median(boxes[column, 0])), float(np.median(boxes[column, 2]))
         for label in labels:
             level = np.abs(middle - middle[label]) < 0.5 * height[label]

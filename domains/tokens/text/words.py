@@ -44,8 +44,19 @@ def likeness(one: str, other: str) -> float:
     """Share of equal letters in order, 0 below what a coarse read may mistake."""
     if one == other:
         return 1.0
-    # Words whose lengths differ much are not worth a place in the cache.
-    return _ratio(one, other) if 2 * min(len(one), len(other)) >= _ALIKE * (len(one) + len(other)) else 0.0
+    # Words whose lengths differ much, or their letters, are not worth a place in the cache.
+    least = 0.5 * _ALIKE * (len(one) + len(other))
+    if min(len(one), len(other)) < least:
+        return 0.0
+    letters, others = _letters(one), _letters(other)
+    if len(one) - len(letters - others) < least or len(other) - len(others - letters) < least:
+        return 0.0
+    return _ratio(one, other)
+
+
+@lru_cache(maxsize=8192)
+def _letters(word: str) -> frozenset[str]:
+    return frozenset(word)
 
 
 @lru_cache(maxsize=65536)

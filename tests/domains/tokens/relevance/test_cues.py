@@ -137,6 +137,13 @@ def test_a_page_is_told_by_its_paper_and_a_photo_has_none():
     assert relevance[8, 8] > 2 * relevance[0, 0]
 
 
+def test_a_page_in_uneven_light_is_told_from_a_photo():
+    page = np.ones((256, 256, 3), np.float32)
+    page[100:116, 20:200:6] = page[100:116, 21:200:6] = 0
+    relevance = CueRelevance()(context(page * np.linspace(1, 0.5, 256, dtype=np.float32)[:, None, None]))
+    assert relevance[0, 0] == pytest.approx(relevance[0, 8], abs=1e-3), "no bell over a page"
+
+
 @given(st.integers(1, 50), st.integers(1, 50), st.sampled_from([8, 16]), st.sampled_from(["", "top", "bottom right"]))
 def test_relevance_is_positive_everywhere(height, width, patch, query):
     image = np.random.default_rng(height).random((height, width, 3)).astype(np.float32)

@@ -75,6 +75,12 @@ def test_meaning_is_compared_unless_a_label_says_most_of_what_is_asked_and_nothi
     assert bool(asked) is compared
 
 
+def test_a_label_and_its_value_may_overlap_a_little():
+    lines = [line("Served by", 0, 0), line("Hugo Tanaka", 82, 0)]
+    rows = candidate_features("what is the served by?", lines, candidates(lines))
+    assert rows[-1, FEATURES.index("left recall")] == 1
+
+
 def test_what_is_not_there_is_elsewhere():
     _, there = best("what is the power of Heron?", TABLE)
     _, missing = best("who signed the letter to the landlord?", TABLE)

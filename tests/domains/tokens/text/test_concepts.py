@@ -18,3 +18,8 @@ def test_a_total_that_includes_tax_is_no_tax_and_one_before_tax_is_no_total():
     assert "tax" not in concepts("Total Sales (Inclusive of GST)") and "total" in concepts("TOTAL INCL. GST")
     assert "tax" in concepts("Total includes 6% GST") and "tax" in concepts("GST included in total")
     assert "subtotal" in concepts("Total excl. GST") and "total" not in concepts("Total before tax")
+
+
+def test_what_something_is_without_tax_is_a_subtotal():
+    assert concepts("what would it be without tax?") & {"subtotal", "tax", "total"} == {"subtotal"}
+    assert "tax" in concepts("what is the tax?")

@@ -108,6 +108,11 @@ def test_values_that_were_not_found_are_supposed_beside_their_labels(gone):
         assert one.box[0] == pytest.approx(300) and one.box[2] == pytest.approx(316) and (one.text or "").isdigit()
 
 
+def test_amounts_are_not_supposed_since_none_is_too_narrow_to_be_found():
+    amounts = [line(284, 20 * i, 316, f"{i + 2}.50") for i in range(8) if i != 3]
+    assert overlooked([*(line(20, 20 * i, 80, "Article") for i in range(8)), *amounts]) == []
+
+
 def test_few_values_are_no_column_and_what_is_below_one_is_none_of_it():
     assert overlooked(contents({0, 1, 2, 3})) == []
     assert overlooked([*contents(set()), line(20, 400, 120, "A footnote")]) == []
