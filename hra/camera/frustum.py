@@ -145,20 +145,18 @@ def boxes_pixels_per_unit(boxes, where, lens):
     boxes : [N, 2, 3] float32 or float64, least and largest corner, world space.
     lens : `Lens`.
     """
-    result = np.zeros(len(boxes))
+    result = np.empty(len(boxes))
     for i in range(len(boxes)):
-        if where[i]:
-            result[i] = _box_pixels(boxes[i], lens)
+        result[i] = _box_pixels(boxes[i], lens) if where[i] else 0.0
     return result
 
 
 @njit(cache=True)
 def boxes_to_frustum(boxes, where, planes):
     """How far each box [N] ``where`` is at least from the inner side of all planes, 0 where `boxes_in_frustum`."""
-    result = np.zeros(len(boxes))
+    result = np.empty(len(boxes))
     for i in range(len(boxes)):
-        if where[i]:
-            result[i] = max(-_box_reach(boxes[i], planes), 0.0)
+        result[i] = max(-_box_reach(boxes[i], planes), 0.0) if where[i] else 0.0
     return result
 
 
