@@ -48,13 +48,13 @@ class CompiledModules:
         for name, text in {"made_caller.py": caller, "made_callee.py": callee}.items():
             (self.folder / name).write_text(text)
             os.utime(self.folder / name, (10**9, 10**9))  # files that look as old as those before
+        for path in self.kept.glob("*.pyc") if self.kept.is_dir() else ():
+            path.unlink()  # Python's own cache goes by the time of the file, too
 
     def forget(self) -> None:
         """What Python knows of the modules; compiled code stays."""
         for name in ("made_caller", "made_callee"):
             self.patch.delitem(sys.modules, name, raising=False)
-            for path in self.kept.glob(f"{name}.*.pyc") if self.kept.is_dir() else ():
-                path.unlink()  # Python's own cache goes by the time of the file, too
         importlib.invalidate_caches()
 
     def run(self) -> tuple[float, int]:
