@@ -73,14 +73,35 @@ def _content(context: TokenContext, placed: bool) -> np.ndarray:
 
 def _page_likeness(context: TokenContext) -> float:
     """0 of photos, 1 of pages, whose paper has one brightness, or falls off slowly where light is uneven."""
-    from scipy.ndimage import maximum_filter, uniform_filter
-
     luma, levels = context.image @ LUMA, context.pyramid.levels
     level = min(max(min(luma.shape) // _SAMPLES, 1).bit_length(), len(levels)) - 1
     side = max(max(luma.shape) // _AROUND >> level, 3)
-    paper = uniform_filter(maximum_filter(levels[level] @ LUMA, side), side)
+    paper = _means(_largest(levels[level] @ LUMA, side), side)
     share = max(_commonest(luma), _commonest(luma[:: 1 << level, :: 1 << level] / np.maximum(paper, 1 / 255)))
     return float(np.clip((share - _PHOTO) / (_PAGE - _PHOTO), 0, 1))
+
+
+def _largest(values: np.ndarray, side: int) -> np.ndarray:
+    """The largest of ``values`` [h, w] in a square of ``side`` around each; at the borders they are mirrored."""
+    for _ in range(2):  # along one axis, then along the other
+        values, reach = _mirrored(values, side), 1
+        while 2 * reach <= side:
+            values, reach = np.maximum(values[:-reach], values[reach:]), 2 * reach
+        rest = side - reach
+        values = np.maximum(values[: len(values) - rest], values[rest:]).T
+    return values
+
+
+def _means(values: np.ndarray, side: int) -> np.ndarray:
+    """The mean of ``values`` [h, w] over a square of ``side`` around each; at the borders they are mirrored."""
+    for _ in range(2):
+        sums = np.pad(np.cumsum(_mirrored(values, side), axis=0, dtype=np.float64), ((1, 0), (0, 0)))
+        values = (sums[side:] - sums[:-side]).T / side
+    return values
+
+
+def _mirrored(values: np.ndarray, side: int) -> np.ndarray:
+    return np.pad(values, ((side // 2, side - 1 - side // 2), (0, 0)), mode="symmetric")
 
 
 def _commonest(brightness: np.ndarray) -> float:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.ndimage import maximum_filter, uniform_filter
 
 from hra.domains.tokens.channels.saliency import border_contrast, saliency
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext, UniformRelevance
 from hra.domains.tokens.context.scores import check_relevance
 from hra.domains.tokens.pyramid.blocks import block_means
-from hra.domains.tokens.relevance.cues import CueRelevance
+from hra.domains.tokens.relevance.cues import CueRelevance, _largest, _means
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.errors import HraWarning, MetricError
 
@@ -179,3 +182,17 @@ def test_negative_scores_are_shifted_never_cut_and_a_warning_says_so(kind):
 def test_unusable_scores_are_refused(scores):
     with pytest.raises(MetricError):
         check_relevance(scores, (1, 2))
+
+
+def test_no_further_package_is_needed(monkeypatch: pytest.MonkeyPatch):
+    for name in ("scipy", "scipy.ndimage"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert CueRelevance()(context(np.random.default_rng(0).random((64, 96, 3), dtype=np.float32))).min() > 0
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 30))
+def test_what_is_brightest_around_is_that_of_ndimage(height: int, width: int, side: int):
+    values = np.random.default_rng(height).random((height, width)).astype(np.float32)
+    largest = maximum_filter(values, side)
+    assert np.array_equal(_largest(values, side), largest)
+    assert np.allclose(_means(largest, side), uniform_filter(largest, side), atol=1e-6)
