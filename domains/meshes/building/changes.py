@@ -14,6 +14,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.mesh.ragged import local_vertices, run_offsets
+from hra.model.disjoint_sets import find
 
 _FREE, _TAKEN = -1, -2
 
@@ -182,22 +183,13 @@ def joined(corners: np.ndarray, step: np.ndarray, sign: np.ndarray) -> np.ndarra
 
 
 @njit(cache=True)
-def _find(root, i):
-    while root[i] != i:
-        # Path halving (Tarjan and van Leeuwen, Worst-case analysis of set union algorithms, 1984).
-        root[i] = root[root[i]]
-        i = root[i]
-    return i
-
-
-@njit(cache=True)
 def _join_sides(offsets, part, forward, sign, root):
     """Join what goes and what comes with the same directed edge."""
     for e in range(offsets.size - 1):
         for i in range(offsets[e], offsets[e + 1]):
             for j in range(offsets[e], i):
                 if forward[i] == forward[j] and sign[part[i]] != sign[part[j]]:
-                    root[_find(root, part[i])] = _find(root, part[j])
+                    root[find(root, part[i])] = find(root, part[j])
 
 
 @njit(cache=True)
@@ -207,19 +199,19 @@ def _join_uneven(offsets, part, forward, sign, root):
     for e in range(offsets.size - 1):
         uneven = np.int64(-1)
         for i in range(offsets[e], offsets[e + 1]):
-            own, net = _find(root, part[i]), 0
+            own, net = find(root, part[i]), 0
             for j in range(offsets[e], offsets[e + 1]):
                 # The border of a label: an edge along which as much goes as comes is none of it.
-                if _find(root, part[j]) == own:
+                if find(root, part[j]) == own:
                     net += sign[part[j]] if forward[j] else -sign[part[j]]
             # Two labels that leave one edge uneven close it only together.
             if net != 0:
-                if uneven >= 0 and _find(root, uneven) != own:
-                    root[own] = _find(root, uneven)
+                if uneven >= 0 and find(root, uneven) != own:
+                    root[own] = find(root, uneven)
                     joined = True
                 uneven = part[i]
     for i in range(root.size):
-        root[i] = _find(root, i)
+        root[i] = find(root, i)
     return joined
 
 

@@ -35,23 +35,13 @@ class Creases:
         kept = None
         if any(array is not None for array in (attributes.uv, attributes.material, attributes.tangents)):
             kept = replace(attributes, normals=None, colors=None, tangents=_signs(attributes.tangents), unseen=None)
-        number, count = row_numbers(positions, kept)
-        if count == len(positions):
-            return None
-        # Of each set of wedges that a crease alone tells apart, the first one stands for all.
-        first = first_occurrences(number, count)[number].astype(np.uint32)
-        return cls(first, *group(first, len(positions)), attributes.normals)
+        wedges = _wedges(positions, kept)
+        return None if wedges is None else cls(*wedges, attributes.normals)
 
     def with_rows(self, vertices: np.ndarray) -> Creases:
         """The same with rows at the end like ``vertices`` [S], each alone at its position."""
-        count = len(self.first)
-        more = np.arange(count, count + len(vertices))
-        return Creases(
-            np.concatenate([self.first, more.astype(np.uint32)]),
-            np.concatenate([self.offsets, self.offsets[-1] + 1 + np.arange(len(vertices))]).astype(self.offsets.dtype),
-            np.concatenate([self.wedges, more.astype(np.int32)]),
-            None if self.normals is None else np.concatenate([self.normals, self.normals[vertices]]),
-        )
+        normals = None if self.normals is None else np.concatenate([self.normals, self.normals[vertices]])
+        return Creases(*_with_rows(self, len(vertices)), normals)
 
     def smoothed(self, values: np.ndarray) -> np.ndarray:
         """``values`` float32 [V, k], whose last columns are normals if there are any, with means of those of wedges."""
@@ -95,25 +85,17 @@ class Unseen:
         """From welded positions float32 [V, 3] and attributes; None where no two vertices differ in that way."""
         if attributes.unseen is None:
             return None
-        number, count = row_numbers(positions, replace(attributes, unseen=None))
-        if count == len(positions):
+        wedges = _wedges(positions, replace(attributes, unseen=None))
+        if wedges is None:
             return None
-        first = first_occurrences(number, count)[number].astype(np.uint32)
         keys = np.column_stack([first_at_position(positions).astype(np.int64), attributes.unseen])
         _, at, sides = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-        return cls(first, *group(first, len(positions)), at[sides.reshape(-1)].astype(np.uint32))
+        return cls(*wedges, at[sides.reshape(-1)].astype(np.uint32))
 
     def with_rows(self, vertices: np.ndarray) -> Unseen:
         """The same with rows at the end like ``vertices`` [S], each alone at its position."""
-        count = len(self.first)
-        more = np.arange(count, count + len(vertices))
-        offsets = np.concatenate([self.offsets, self.offsets[-1] + 1 + np.arange(len(vertices))])
-        return Unseen(
-            np.concatenate([self.first, more.astype(np.uint32)]),
-            offsets.astype(self.offsets.dtype),
-            np.concatenate([self.wedges, more.astype(np.int32)]),
-            np.concatenate([self.side, more.astype(np.uint32)]),
-        )
+        first, offsets, wedges = _with_rows(self, len(vertices))
+        return Unseen(first, offsets, wedges, np.concatenate([self.side, first[len(self.first) :]]))
 
     def restore(self, indices: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Triangles uint32 [3 T] with corners that are on one side of the unseen seams, wherever there are such.
@@ -128,6 +110,26 @@ class Unseen:
         result = self.first[indices]
         _choose_side(result, self.offsets, self.wedges, self.side, places, root)
         return result
+
+
+def _wedges(positions: np.ndarray, kept: VertexAttributes | None) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Of each set of vertices with the same position and ``kept`` the first one stands for all: the fields of both."""
+    number, count = row_numbers(positions, kept)
+    if count == len(positions):
+        return None
+    first = first_occurrences(number, count)[number].astype(np.uint32)
+    return first, *group(first, len(positions))
+
+
+def _with_rows(given: Creases | Unseen, more: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The fields of both with so many rows at the end, each alone."""
+    rows = np.arange(len(given.first), len(given.first) + more)
+    offsets = np.concatenate([given.offsets, given.offsets[-1] + 1 + np.arange(more)]).astype(given.offsets.dtype)
+    return (
+        np.concatenate([given.first, rows.astype(np.uint32)]),
+        offsets,
+        np.concatenate([given.wedges, rows.astype(np.int32)]),
+    )
 
 
 @njit(cache=True, nogil=True)

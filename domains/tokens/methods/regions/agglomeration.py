@@ -8,6 +8,7 @@ from enum import IntEnum
 import numpy as np
 
 from hra.compiling import njit
+from hra.model.disjoint_sets import find
 
 
 class Linkage(IntEnum):
@@ -78,7 +79,7 @@ def _merge(features, sizes, edges, linkage, group):
     while made < count - 1:
         tier, _, a, b, owner = heapq.heappop(heap)
         if tier == 2:
-            a, b = _holder(into, a), _holder(into, b)
+            a, b = find(into, a), find(into, b)
         if a == b or into[a] != a or into[b] != b:  # one of the two has been merged since
             if tier < 2 and into[owner] == owner:
                 around = neighbours[begin[owner] : end[owner]]
@@ -102,7 +103,7 @@ def _nearest(mean, size, member, neighbours, into, v, linkage):
     """A region and the nearest around it: whether that is across groups, distance, both in order, and whose entry."""
     best = (np.int64(2), np.inf, v, v, v)
     for other in neighbours:
-        u = _holder(into, other)
+        u = find(into, other)
         if u != v:
             a, b = min(u, v), max(u, v)
             across = int(member[a] == _MIXED or member[b] == _MIXED or member[a] != member[b])
@@ -127,7 +128,7 @@ def _list_neighbours(begin, end, neighbours, into, seen, a, b, node):
     begin[node] = end[-1]
     for part in (a, b):
         for k in range(begin[part], end[part]):
-            other = _holder(into, neighbours[k])
+            other = find(into, neighbours[k])
             if seen[other] != node:
                 seen[other] = node
                 neighbours[end[-1]] = other
@@ -163,15 +164,6 @@ def _neighbours(edges, count, nodes):
         end[b] += 1
     end[nodes] = total
     return begin, end, neighbours
-
-
-@njit(cache=True, nogil=True)
-def _holder(into, node):
-    """The node that holds ``node`` by now."""
-    while into[node] != node:
-        into[node] = into[into[node]]
-        node = into[node]
-    return node
 
 
 @njit(cache=True, nogil=True)
