@@ -26,10 +26,11 @@ from hra.camera import Camera
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.building.builder import built
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, coordinates_of, layout_of, texture_infos
-from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nodes
+from hra.domains.meshes.files.gltf_nodes import moved
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
+from hra.domains.meshes.lods.at_rest import Pose, Surface, distances_elsewhere, posed, poses
 from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
 from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_around
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
@@ -265,12 +266,12 @@ def _within_bytes(
 def _chain(
     vertices: _Vertices, levels: Sequence[np.ndarray], cuts: Sequence[np.ndarray], clusters: ClusterMesh
 ) -> DiscreteLOD:
-    """``levels`` of triangles as meshes, with bounds of where they are now."""
-    meshes = tuple(map(vertices.mesh, levels))
-    distance = monotone_bounds(vertices.source, meshes)
-    center, radius = sphere_around([vertices.source, *meshes])
+    """``levels`` of triangles as meshes, with bounds on how far they are from the source wherever it is shown."""
+    source, *meshes = vertices.at_rest(levels)
+    distance = np.maximum(monotone_bounds(source, meshes), np.maximum.accumulate(vertices.elsewhere(levels)))
+    center, radius = sphere_around([source, *meshes])
     appearance = np.array([clusters.hierarchy.attribute("error")[cut].max() for cut in cuts], np.float64)
-    return DiscreteLOD(meshes, distance, center + vertices.stand_in.origin, radius, True, appearance)
+    return DiscreteLOD(tuple(meshes), distance, center + vertices.stand_in.origin, radius, True, appearance)
 
 
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
@@ -320,6 +321,7 @@ class _StandIn:
     row : int64 [V], the row of each vertex among those of all primitives.
     vertex : int64 [rows], the vertex of each row; alike ones share it.
     place, begin, matrix : of each primitive its place, its first row, and the matrix [4, 4] that puts it here.
+    pose, ways : of each primitive the pose that is shown largest, and of each mesh all poses.
     source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
     copies : of the places in here those that hold the same, whose meshes are not in here themselves.
     """
@@ -331,10 +333,16 @@ class _StandIn:
     place: list[Place]
     begin: np.ndarray
     matrix: list[np.ndarray]
+    pose: list[Pose]
+    ways: Mapping[int, Sequence[Pose]]
     source: list[np.ndarray]
     whole: list[np.ndarray]
     left: int
     copies: Mapping[Place, Sequence[Place]]
+
+    def frame(self, k: int) -> np.ndarray:
+        """The matrix float64 [4, 4] that puts primitive k here, posed as it is at rest."""
+        return self.matrix[k] if self.pose[k].skin is None else np.eye(4)
 
     def by_place(self, triangles: np.ndarray, of_source: np.ndarray, *, every: bool = False) -> dict[Place, np.ndarray]:
         """``triangles`` [F, 3] of vertices here as those of each primitive that has fewer than in the source.
@@ -468,10 +476,47 @@ class _Vertices:
             inside[number == k] = self.scene.accessors.rounded(accessor, inside[number == k])
         return self.stand_in.outside(like, inside)
 
-    def mesh(self, triangles: np.ndarray) -> TriangleMesh:
-        """A level as a mesh."""
+    def at_rest(self, levels: Sequence[np.ndarray]) -> list[TriangleMesh]:
+        """The source and ``levels`` as they stand here at rest; without normals where skins or targets move them."""
         attributes = concatenate(self._attributes, [len(one) for one in self._attributes]) if self._attributes else None
-        return referenced_only(self.positions, triangles, attributes)
+        stand_in, positions = self.stand_in, self.positions.copy()
+        number, inside, row = self._inside()
+        for k, (place, pose) in enumerate(zip(stand_in.place, stand_in.pose, strict=True)):
+            if not pose.rigid:
+                own, matrix = number == k, stand_in.frame(k)
+                points = posed(self.scene, place, pose, row[own], inside[own])
+                positions[own] = points @ matrix[:3, :3].T + matrix[:3, 3] - stand_in.origin
+        if attributes is not None and not all(pose.rigid for pose in stand_in.pose):
+            attributes = replace(attributes, normals=None, tangents=None)
+        return [referenced_only(positions, one, attributes) for one in (stand_in.mesh.triangles, *levels)]
+
+    def elsewhere(self, levels: Sequence[np.ndarray]) -> np.ndarray:
+        """Bounds on distances where meshes are shown once more, in another pose or in another scene, float64 [L]."""
+        stand_in, found = self.stand_in, np.zeros(len(levels))
+        number, inside, row = self._inside()
+        together = len(self.scene.accessors.header.get("scenes", [])) < 2
+        # A primitive without triangles keeps its first one.
+        first = [stand_in.vertex[begin + one[:1]] for begin, one in zip(stand_in.begin, stand_in.source, strict=True)]
+        for mesh in dict.fromkeys(mesh for mesh, _ in stand_in.place):
+            own = np.array([other == mesh for other, _ in stand_in.place])
+            parts, k = np.flatnonzero(own), int(np.argmax(own))
+
+            def of_mesh(triangles: np.ndarray, own: np.ndarray = own, parts: np.ndarray = parts) -> np.ndarray:
+                there = number[triangles[:, 0]]
+                return np.concatenate([triangles[own[there]], *(first[one] for one in parts if one not in there)])
+
+            surface = Surface(
+                stand_in.place, number, row, inside, of_mesh(stand_in.mesh.triangles), [*map(of_mesh, levels)]
+            )
+            known = (stand_in.pose[k], stand_in.frame(k)) if together else None
+            found = np.maximum(found, distances_elsewhere(self.scene, surface, stand_in.ways[mesh], known))
+        return found
+
+    def _inside(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of each vertex the number of its primitive, where it is there, float64 [V, 3], and the one it is like."""
+        number = self.stand_in.number(self.of_source)
+        points = self.stand_in.inside(self.of_source, self.positions.astype(np.float64))
+        return number, points, self.stand_in.row[self.of_source] - self.stand_in.begin[number]
 
     def moved(self) -> Moved:
         """All vertices that are not the scene's own."""
@@ -521,8 +566,9 @@ def _side(uv: np.ndarray) -> np.ndarray:
 
 def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
     """``once``: meshes that hold the same are one."""
-    placed, parts, left = _placements(scene), [], 0
-    place, source, matrix = [], [], []
+    ways = poses(scene)
+    placed, parts, left = _placements(scene, ways), [], 0
+    place, source, matrix, pose = [], [], [], []
     first_of, copies = _alike(scene, placed) if once else {}, {}
     for number, primitives in scene.drawn().items():
         own = {(number, k): scene.triangles((number, k)) for k in primitives}
@@ -530,6 +576,7 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
         if first_of.get(number, number) != number and not _kept_whole(scene, number, own):
             for _, k in own:
                 copies.setdefault((first_of[number], k), []).append((number, k))
+            ways[first_of[number]] = [*ways[first_of[number]], *ways[number]]
             continue
         if number in placed and own and (reason := _kept_whole(scene, number, own)):
             entry = scene.header["meshes"][number]
@@ -538,10 +585,11 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
             warnings.warn(what, RepairWarning, stacklevel=4)
         elif number in placed:
             for one, triangles in own.items():
-                parts.append(_part(scene, one, triangles, placed[number]))
+                parts.append(_part(scene, one, triangles, placed[number][1]))
                 place.append(one)
                 source.append(triangles)
-                matrix.append(placed[number])
+                pose.append(placed[number][0])
+                matrix.append(placed[number][1])
             continue
         left += sum(map(len, own.values()))
     if not parts:
@@ -562,10 +610,10 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
     proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
     ends = np.cumsum([len(one) for one in source])[:-1]
     whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
-    return _StandIn(mesh, origin, first, number, place, begin, matrix, source, whole, left, copies)
+    return _StandIn(mesh, origin, first, number, place, begin, matrix, pose, ways, source, whole, left, copies)
 
 
-def _alike(scene: GltfScene, placed: Mapping[int, np.ndarray]) -> dict[int, int]:
+def _alike(scene: GltfScene, placed: Mapping[int, tuple[Pose, np.ndarray]]) -> dict[int, int]:
     """Of each mesh that is shown the one that is shown largest among those with the same vertices and triangles."""
     kinds: dict[Any, list[int]] = {}
     for number in placed:
@@ -583,36 +631,35 @@ def _alike(scene: GltfScene, placed: Mapping[int, np.ndarray]) -> dict[int, int]
             parts.append((data, blake2b(indices).digest(), primitive.get("extensions")))
         skins = {node.get("skin") for node in scene.accessors.header["nodes"] if node.get("mesh") == number}
         kinds.setdefault(repr((parts, sorted(map(repr, skins)))), []).append(number)
-    size = {number: abs(np.linalg.det(matrix[:3, :3])) for number, matrix in placed.items()}
+    size = {number: abs(np.linalg.det(matrix[:3, :3])) for number, (_, matrix) in placed.items()}
     return {number: max(alike, key=lambda one: size[one]) for alike in kinds.values() for number in alike}
 
 
-def _placements(scene: GltfScene) -> dict[int, np.ndarray]:
-    """Of each mesh that the scenes show the matrix [4, 4] that shows it largest."""
-    header, found = scene.accessors.header, {}
-    for number, outer in scene_nodes(header):
-        node, where = header["nodes"][number], f"{scene.where}, nodes[{number}]"
-        if "skin" in node:
-            matrices = _skin_placement(scene, node, where)
-        else:
-            matrices = outer @ local_matrices(scene.accessors, node, where)
-        sizes = np.abs(np.linalg.det(matrices[:, :3, :3]))
-        best = int(np.argmax(sizes))
-        if not sizes[best] > 0:  # shown as a point at rest, and perhaps grown by an animation
-            matrices, sizes = np.eye(4)[None], np.zeros(best + 1)
-        if node["mesh"] not in found or sizes[best] > found[node["mesh"]][0]:
-            found[node["mesh"]] = sizes[best], matrices[best if sizes[best] > 0 else 0]
-    return {mesh: matrix for mesh, (_, matrix) in found.items()}
+def _placements(scene: GltfScene, ways: Mapping[int, Sequence[Pose]]) -> dict[int, tuple[Pose, np.ndarray]]:
+    """Of each mesh the pose and the matrix [4, 4] that show it largest."""
+    found: dict[int, tuple[Pose, np.ndarray]] = {}
+    for mesh, own in ways.items():
+        most = -1.0
+        for pose in own:
+            matrices = pose.matrices if pose.skin is None else _skin_placement(scene, mesh, pose.skin)
+            sizes = np.abs(np.linalg.det(matrices[:, :3, :3]))
+            best = int(np.argmax(sizes))
+            if sizes[best] > most:
+                most = float(sizes[best])
+                # Shown as a point at rest, and perhaps grown by an animation.
+                found[mesh] = pose, matrices[best] if most > 0 else np.eye(4)
+    return found
 
 
-def _skin_placement(scene: GltfScene, node: Mapping[str, Any], where: str) -> np.ndarray:
+def _skin_placement(scene: GltfScene, mesh: int, skin: int) -> np.ndarray:
     """About where and how large a skin shows a mesh at rest, as one even scale and shift, float64 [1, 4, 4].
 
     Not vertex by vertex: what a pose folds up would look as if it had no area.
     """
-    joints = joint_matrices(scene.accessors, node["skin"])
+    where = f"{scene.where}, meshes[{mesh}]"
+    joints = joint_matrices(scene.accessors, skin)
     bound, posed = [np.empty((0, 3))], [np.empty((0, 3))]
-    for primitive in scene.accessors.header["meshes"][node["mesh"]]["primitives"]:
+    for primitive in scene.accessors.header["meshes"][mesh]["primitives"]:
         if "POSITION" in primitive["attributes"]:
             points = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64)
             matrices = skinned(joints, influences(scene.accessors, primitive, where), len(points), where)
