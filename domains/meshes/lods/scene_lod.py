@@ -178,7 +178,8 @@ def scene_lod(
     """
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
-    clusters, of_source = built(stand_in.mesh, progress=progress, fine=_FINE)
+    # Bounds of clusters decide only what images get: the distances of levels are measured on the levels.
+    clusters, of_source = built(stand_in.mesh, certified=unit == "bytes", progress=progress, fine=_FINE)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     if unit == "bytes":
