@@ -19,11 +19,13 @@ from typing import Annotated, Any
 import typer
 
 from hra.cli.groups import Commands
+from hra.cli.plain_words import spare_pydantic
 from hra.errors import HraError, MissingExtra
 from hra.files.limits import enough_memory
 from hra.plugins import available
 
-_OBJECTS_PER_COLLECTION = 100_000
+_OBJECTS_PER_COLLECTION = 200_000
+spare_pydantic()
 app = typer.Typer(
     cls=Commands,
     help="Which level of detail where, within this budget?",

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nod
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
-from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
 from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_around
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.lods.refitting import Refit, Refitting
@@ -45,6 +44,9 @@ from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
 from hra.traversals.exact import Exact
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.lods.byte_budget import Shares, ShownImage
 
 # In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
 _POSES = 4
@@ -217,6 +219,8 @@ def _within_bytes(
     lens: Camera | None,
 ) -> SceneLOD:
     """Levels whose files have at most so many bytes, each a refinement of the next coarser one."""
+    from hra.domains.meshes.lods.byte_budget import ByteBudget
+
     if not levels or list(levels) != sorted(set(levels), reverse=True) or not levels[-1] >= 1:
         raise HraError(f"sizes must fall from fine to coarse, got {list(levels)}", where="levels")
     contents = [scene.image(number) for number in range(len(scene.accessors.header.get("images", [])))]
@@ -276,6 +280,8 @@ def _chain(
 
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
     """The images that what is simplified shows, by their content."""
+    from hra.domains.meshes.lods.byte_budget import areas, shown_image
+
     header, uses = scene.accessors.header, {}
     for place, matrix, triangles in zip(stand_in.place, stand_in.matrix, stand_in.source, strict=True):
         primitive = scene.primitive(place)
