@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 T = TypeVar("T")
 Made = TypeVar("Made")
@@ -56,10 +57,12 @@ class Scratch(threading.local):
     Fresh memory of the size of a solve costs as much as the solve itself.
     """
 
-    def array(self, name: str, shape: tuple[int, ...], dtype: type = np.float64) -> np.ndarray:
+    def array(self, name: str, shape: tuple[int, ...], dtype: type = float) -> np.ndarray:
         """The array ``name``, made on first use and again when its shape changes."""
         known = self.__dict__.get(name)
         if known is None or known.shape != shape:
+            import numpy as np
+
             known = np.empty(shape, dtype)
             setattr(self, name, known)
         return known

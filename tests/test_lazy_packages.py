@@ -43,6 +43,13 @@ def test_importing_the_package_loads_nothing_heavy(package: ModuleType) -> None:
     assert not set(printed(f"import sys, {package.__name__}\nprint(*sys.modules)").split()) & HEAVY
 
 
+def test_the_list_of_commands_loads_nothing_heavy() -> None:
+    code = "import atexit, sys; from hra.cli import main\natexit.register(lambda: print('\\n', *sys.modules))\n"
+    said = printed(f"{code}sys.argv = ['hra', '--help']; main()")
+    assert "hra.cli.doctor" in said.splitlines()[-1].split()
+    assert not set(said.splitlines()[-1].split()) & HEAVY
+
+
 @PACKAGES
 def test_every_name_of_the_stub_resolves(package: ModuleType) -> None:
     assert len(dir(package)) > 2

@@ -15,7 +15,6 @@ import typer
 
 from hra import __version__
 from hra.cli import groups
-from hra.compiling import shipped_code
 from hra.console import JsonOption, running, show, write_json
 from hra.errors import HraError
 from hra.plugins import GROUPS, available, failures
@@ -42,6 +41,8 @@ def doctor(json_file: JsonOption = None, gpu: GpuOption = False) -> None:
 
 def report() -> dict[str, dict[str, Any]]:
     """Versions, backends and OpenGL of this machine as plain data."""
+    from hra.compiling import shipped_code
+
     extras = packages_by_extra()
     versions = {name: _version(name) for name in sorted(set().union(*extras.values()))}
     return {

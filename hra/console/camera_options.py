@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from hra.errors import CameraError, FileError, HraError
@@ -19,6 +18,8 @@ from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hra.camera import Camera
 
 ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
@@ -140,6 +141,8 @@ class CameraOptions:
         if self.camera_file is not None and (self.eye or self.target):
             raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
         if self.camera_file is not None:
+            import numpy as np
+
             placement = np.eye(4)
             placement[:3, 3] = origin
             found = _from_file(self.camera_file, viewport)

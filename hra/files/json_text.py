@@ -6,15 +6,12 @@ import json
 import re
 from typing import Any
 
-import numpy as np
-
 from hra.errors import FileError
 from hra.files.limits import DEFAULT, Limits
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_STEP = np.zeros(256, np.int8)
-_STEP[[ord("["), ord("{")]] = 1
-_STEP[[ord("]"), ord("}")]] = -1
+# Of each byte how much deeper it leads: 1 at brackets that open, -1 (as a byte) at those that close.
+_STEPS = bytes(1 if sign in b"[{" else 255 if sign in b"]}" else 0 for sign in range(256))
 
 
 def parse_object(text: bytes, what: str, where: str, limits: Limits = DEFAULT) -> dict[str, Any]:
@@ -38,7 +35,9 @@ def parse_object(text: bytes, what: str, where: str, limits: Limits = DEFAULT) -
 
 
 def _depth(bare: bytes) -> int:
-    steps = _STEP[np.frombuffer(bare, np.uint8)]
+    import numpy as np
+
+    steps = np.frombuffer(bare.translate(_STEPS), np.int8)
     steps = steps[steps != 0]
     return int(steps.cumsum(dtype=np.int32).max()) if steps.size else 0
 

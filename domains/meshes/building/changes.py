@@ -117,18 +117,9 @@ class _Parts:
     def _save_something(self, own: np.ndarray) -> None:
         """Of one step, all of whose parts these are."""
         names, label = np.unique(self.label[own], return_inverse=True)
-        middles = self.middles[self.row[own]]
-        (x, y, z), saved = np.ascontiguousarray(middles.T), np.bincount(label, self.sign[own])
-        while True:
-            poor = saved[label] <= 0
-            if not poor.any():
-                break
-            moved = label == label[np.argmax(poor)]
-            to, hosts = middles[moved].mean(axis=0), np.flatnonzero(~poor)
-            far = np.square(x - to[0]) + np.square(y - to[1]) + np.square(z - to[2])
-            host = label[hosts[np.argmin(far[hosts])]]
-            saved[host] += saved[label[np.argmax(moved)]]
-            label[moved] = host
+        label = label.reshape(-1).astype(np.int64)
+        saved = np.bincount(label, self.sign[own])
+        _give_away(np.ascontiguousarray(self.middles[self.row[own]]), label, saved)
         self.label[own] = names[label]
 
     def changes(self, kept: dict[tuple[int, int], int]) -> Changes:
@@ -155,6 +146,41 @@ class _Parts:
         """Which of the triangles ``rows`` has its middle nearest to that of the change of ``part``."""
         middle = self.middles[self.row[self.label == self.label[part]]].mean(axis=0)
         return int(np.argmin(np.square(self.middles[rows] - middle).sum(axis=1)))
+
+
+@njit(cache=True)
+def _give_away(middles, label, saved):
+    """Put the parts of each label that saves nothing, first ones first, to the label of the nearest that does.
+
+    Parameters
+    ----------
+    middles : float32 [n, 3] of parts; label : int64 [n], which is written to.
+    saved : float64, how many triangles fewer each label leaves, which is written to.
+    """
+    to = np.empty(3, np.float32)
+    for first in range(label.size):
+        while saved[label[first]] <= 0:
+            own, count = label[first], np.float32(0)
+            for axis in range(3):
+                to[axis] = 0
+            for i in range(label.size):
+                if label[i] == own:
+                    count += np.float32(1)
+                    for axis in range(3):
+                        to[axis] += middles[i, axis]
+            for axis in range(3):
+                to[axis] /= count
+            least, host = np.float32(np.inf), np.int64(-1)
+            for i in range(label.size):
+                if saved[label[i]] > 0:
+                    x, y, z = middles[i, 0] - to[0], middles[i, 1] - to[1], middles[i, 2] - to[2]
+                    far = x * x + y * y + z * z
+                    if far < least or host < 0:
+                        least, host = far, label[i]
+            saved[host] += saved[own]
+            for i in range(label.size):
+                if label[i] == own:
+                    label[i] = host
 
 
 def joined(corners: np.ndarray, step: np.ndarray, sign: np.ndarray) -> np.ndarray:

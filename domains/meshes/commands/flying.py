@@ -9,7 +9,6 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from hra.console import (
@@ -30,6 +29,8 @@ from hra.errors import MissingExtra
 from hra.files.atomic_write import write_folder
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hra.camera import Camera
     from hra.domains.meshes import FlightFrame, MeshAsset
 
@@ -116,6 +117,8 @@ def _row(frame: FlightFrame, slot_bytes: int) -> dict[str, Any]:
 
 
 def _summary(rows: Sequence[dict[str, Any]], pool_bytes: float) -> dict[str, Any]:
+    import numpy as np
+
     flips = [row["flip"] for row in rows if row["flip"] is not None]
     shown = {"mean_flip": round(float(np.mean(flips)), 5), "largest_flip": max(flips)} if flips else {}
     return {

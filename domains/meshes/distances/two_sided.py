@@ -69,12 +69,11 @@ def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
 def _own(positions: np.ndarray, lines: list[np.ndarray]) -> list[np.ndarray]:
     """The triangles of each of two surfaces that the other has not; those of both are nowhere away from it."""
     whole = [positions[line].reshape(-1, 3, 3) + np.float32(0) for line in lines]
-    # Corners in one order, whichever a triangle begins with, and each triangle as one item.
+    # Corners in one order, whichever a triangle begins with, and each triangle as one row.
     order = [np.lexsort(part.transpose(2, 0, 1)[::-1], axis=-1) for part in whole]
-    keys = [np.take_along_axis(part, at[..., None], 1).reshape(-1, 9) for part, at in zip(whole, order, strict=True)]
-    items = [np.ascontiguousarray(key).view("V36")[:, 0] for key in keys]
-    number = np.unique(np.concatenate(items), return_inverse=True)[1]
-    first, second = np.split(number, [len(items[0])])
+    rows = [np.take_along_axis(part, at[..., None], 1).reshape(-1, 9) for part, at in zip(whole, order, strict=True)]
+    number, _ = meshopt.unique_rows(np.concatenate(rows))
+    first, second = np.split(number, [len(rows[0])])
     kept = ~np.isin(first, second), ~np.isin(second, first)
     return [line.reshape(-1, 3)[one].reshape(-1) for line, one in zip(lines, kept, strict=True)]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hra.domains.meshes.allocator import MeshAllocator
-from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.building.builder import build
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.spheres import enclosing_spheres
@@ -26,6 +26,9 @@ from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError
 from hra.errors import HraError, wrong_kind
 from hra.traversals.exact import Exact
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.asset.mesh_asset import MeshAsset
 
 # The attribute of clusters that bounds distances, unless the mesh was built without.
 _BOUND = "hausdorff"
@@ -70,6 +73,8 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     [21194, 10534, 1000]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
+    from hra.domains.meshes.asset.mesh_asset import MeshAsset
+
     if not isinstance(levels, (Sequence, np.ndarray)):
         raise wrong_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
     given = source if isinstance(source, (ClusterMesh, MeshAsset)) else build(source)

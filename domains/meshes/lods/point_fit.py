@@ -43,27 +43,28 @@ def fitted_step(points: OnTriangles, targets: np.ndarray, begin: np.ndarray, fre
     step = np.zeros(begin.shape)
     if len(points.face) and begin.size:
         plain = OnTriangles(*(np.ascontiguousarray(array) for array in points))
-        shares = plain.shares * plain.weight.sum(axis=1, keepdims=True)
-        mass = np.bincount(plain.corners[plain.face].reshape(-1), shares.reshape(-1), len(begin))
-        right = np.zeros(begin.shape)
+        right, mass = np.zeros(begin.shape), np.zeros(len(begin))
         numbers = np.ascontiguousarray(targets, np.float64), np.ascontiguousarray(begin, np.float64)
-        blocks = _equations(plain, *numbers, right)
+        blocks = _equations(plain, *numbers, right, mass)
         _conjugate_gradients(plain.corners, blocks, right, _STAY * mass, free & (mass > 0), step)
     return step
 
 
 @njit(cache=True, nogil=True)
-def _equations(points, targets, begin, right):
-    """What all points of a triangle ask of each pair of its corners, [F, 9, 1] or [F, 9, 9]; adds to the right side.
+def _equations(points, targets, begin, right, mass):
+    """What all points of a triangle ask of each pair of its corners, [F, 9, 1] or [F, 9, 9].
+
+    Adds to the right side, and what each vertex has of the points' weights to ``mass``.
 
     There are several points on each triangle: so the sums are formed once, and each step reads them.
     """
     corners, face, shares, weight, normals = points
     k, full = begin.shape[1], len(normals) > 0
-    width = k * k if full else 1
-    blocks, residual, asked = np.zeros((len(corners), 9, width)), np.empty(k), np.zeros((3, 3))
+    blocks, residual, asked = np.zeros((len(corners), 9, 9 if full else 1)), np.empty(k), np.zeros(9)
     for i in range(len(face)):
         f, along = face[i], 0.0
+        for j in range(3):
+            mass[corners[f, j]] += shares[i, j] * (weight[i, 0] + weight[i, 1])
         for c in range(k):
             residual[c] = targets[i, c]
             for j in range(3):
@@ -77,18 +78,22 @@ def _equations(points, targets, begin, right):
             for j in range(3):
                 right[corners[f, j], c] += shares[i, j] * value
         if full:
-            for c in range(k):
-                for d in range(k):
-                    asked[c, d] = weight[i, 1] * normals[i, c] * normals[i, d] + (weight[i, 0] if c == d else 0.0)
+            for c in range(3):
+                for d in range(3):
+                    asked[3 * c + d] = weight[i, 1] * normals[i, c] * normals[i, d] + (weight[i, 0] if c == d else 0.0)
         for a in range(3):
-            for b in range(3):
+            for b in range(a, 3):  # those of b and a are the same
                 both = shares[i, a] * shares[i, b]
                 if full:
-                    for c in range(k):
-                        for d in range(k):
-                            blocks[f, 3 * a + b, k * c + d] += both * asked[c, d]
+                    for e in range(9):
+                        blocks[f, 3 * a + b, e] += both * asked[e]
                 else:
                     blocks[f, 3 * a + b, 0] += both * weight[i, 0]
+    for f in range(len(corners)):
+        for a in range(3):
+            for b in range(a):
+                for e in range(blocks.shape[2]):
+                    blocks[f, 3 * a + b, e] = blocks[f, 3 * b + a, e]
     return blocks
 
 
@@ -116,17 +121,14 @@ def _conjugate_gradients(corners, blocks, right, stay, free, x):
     for _ in range(_STEPS):
         product[:] = 0
         for f in range(len(corners)):
+            if full:
+                _multiply(corners, blocks, f, way, product)
+                continue
             for a in range(3):
                 for b in range(3):
-                    at, other = corners[f, a], corners[f, b]
-                    if full:
-                        for c in range(k):
-                            for d in range(k):
-                                product[at, c] += blocks[f, 3 * a + b, k * c + d] * way[other, d]
-                    else:
-                        one = blocks[f, 3 * a + b, 0]
-                        for c in range(k):
-                            product[at, c] += one * way[other, c]
+                    at, other, one = corners[f, a], corners[f, b], blocks[f, 3 * a + b, 0]
+                    for c in range(k):
+                        product[at, c] += one * way[other, c]
         for v in range(count):
             for c in range(k):
                 product[v, c] = product[v, c] + stay[v] * way[v, c] if free[v] else 0.0
@@ -149,6 +151,21 @@ def _conjugate_gradients(corners, blocks, right, stay, free, x):
         for v in range(count):
             for c in range(k):
                 way[v, c] = product[v, c] + (now[c] / before[c] if before[c] > 0 else 0.0) * way[v, c]
+
+
+@njit_uncounted(cache=True, nogil=True)
+def _multiply(corners, blocks, f, way, product):
+    """Add the blocks of triangle ``f`` times ``way`` [n, 3]: in registers, since all sizes are known."""
+    for a in range(3):
+        x, y, z = product[corners[f, a], 0], product[corners[f, a], 1], product[corners[f, a], 2]
+        for b in range(3):
+            other, e = corners[f, b], 3 * a + b
+            for d in range(3):
+                step = way[other, d]
+                x += blocks[f, e, d] * step
+                y += blocks[f, e, 3 + d] * step
+                z += blocks[f, e, 6 + d] * step
+        product[corners[f, a], 0], product[corners[f, a], 1], product[corners[f, a], 2] = x, y, z
 
 
 @njit_uncounted(cache=True, nogil=True)

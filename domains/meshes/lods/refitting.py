@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.caching import cached_property
+from hra.compiling import njit
 from hra.domains.meshes.building.creases import Creases
 from hra.domains.meshes.distances.box_tree import box_tree, farthest_of_tree, find_feet, nearest_of_tree
 from hra.domains.meshes.distances.surface import boundary_chain
@@ -41,6 +42,7 @@ _HALVED, _BACK = 2, 6
 _PARTS = 64
 _ANY, _ORIGIN = -2.0, np.zeros(3)
 _CHUNK = 256
+_NOTHING = OnTriangles(*(np.empty(0) for _ in OnTriangles._fields)), np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +129,12 @@ class Refitting:
             feet.append(_Feet(self._on_curves(edge), self._sorted(vertices, corners), place, self._chart[vertices]))
         there = begin
         if free.any() and edge > 0:
-            far = 0.0
+            (points, targets), far = _NOTHING, 0.0
             for turn in range(_ROUNDS):
                 for one in feet:
                     one.find(there)
                 far = far if turn else _farthest(begin, feet)
-                points, targets = _on_places(feet)
+                points, targets = (_moved_feet(points, feet), targets) if turn else _on_places(feet)
                 there = there + fitted_step(points, targets, there, free)
             there = self._checked(begin, there, feet, far)
         feet[0].find(there)
@@ -239,23 +241,38 @@ class _Feet:
     def __init__(self, points: _Points, corners: np.ndarray, place: np.ndarray, chart: np.ndarray) -> None:
         self.points, self.corners, self.on_places = points, corners, place[corners]
         self._chart = chart[corners[:, 0]]
-        self._asked = np.isin(points.charts, self._chart)
+        asked = np.isin(points.charts, self._chart)
+        self._asked = slice(None) if asked.all() else asked
         self.face, self.shares = np.full(len(points.weight), -1), np.zeros((len(points.weight), 3))
 
     def find(self, places: np.ndarray) -> None:
         """Put the points on triangles at these ``places``."""
         tree = box_tree(places, np.ascontiguousarray(self.on_places.reshape(-1)), _ORIGIN)
-        own = self.points
-        asked = own.places[self._asked], own.normals[self._asked], own.charts[self._asked]
-        face, shares = self.face[self._asked], self.shares[self._asked]
+        own, asked = self.points, self._asked
+        face, shares = self.face[asked], self.shares[asked]
         facing = _FACING if own.normals.any() else _ANY
-        find_feet(*asked, tree, (_normals(places[self.on_places]), self._chart), facing, face, shares)
-        self.face[self._asked], self.shares[self._asked] = face, shares
+        kinds = _normals(places[self.on_places]), self._chart
+        find_feet(own.places[asked], own.normals[asked], own.charts[asked], tree, kinds, facing, face, shares)
+        self.face[asked], self.shares[asked] = face, shares
 
     def distances(self, places: np.ndarray) -> np.ndarray:
         """Of each point from the triangle below it, infinite where there is none."""
-        on = np.einsum("sc,sca->sa", self.shares, places[self.on_places[self.face]])
-        return np.where(self.face >= 0, np.linalg.norm(on - self.points.places, axis=1), np.inf)
+        return _ways(self.on_places, self.face, self.shares, places, self.points.places)
+
+
+@njit(cache=True, nogil=True)
+def _ways(corners, face, shares, places, points):
+    """See `_Feet.distances`."""
+    found = np.empty(face.size)
+    for i in range(face.size):
+        square = 0.0 if face[i] >= 0 else np.inf
+        if face[i] >= 0:
+            a, b, c = corners[face[i], 0], corners[face[i], 1], corners[face[i], 2]
+            for axis in range(3):
+                on = shares[i, 0] * places[a, axis] + shares[i, 1] * places[b, axis] + shares[i, 2] * places[c, axis]
+                square += (on - points[i, axis]) ** 2
+        found[i] = np.sqrt(square)
+    return found
 
 
 def _farthest(places: np.ndarray, feet: Sequence[_Feet]) -> float:
@@ -293,6 +310,15 @@ def _on_places(feet: Sequence[_Feet]) -> tuple[OnTriangles, np.ndarray]:
         count += len(one.on_places)
         targets.append(own.places[found])
     return OnTriangles(*(np.concatenate(part) for part in zip(*parts, strict=True))), np.concatenate(targets)
+
+
+def _moved_feet(points: OnTriangles, feet: Sequence[_Feet]) -> OnTriangles:
+    """The same points on the triangles that they are on now."""
+    begin = np.cumsum([0, *(len(one.on_places) for one in feet)])
+    face = [count + one.face[one.face >= 0] for count, one in zip(begin, feet, strict=False)]
+    return points._replace(
+        face=np.concatenate(face), shares=np.concatenate([one.shares[one.face >= 0] for one in feet])
+    )
 
 
 def _first_of_creases(source: TriangleMesh) -> np.ndarray:

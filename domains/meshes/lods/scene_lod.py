@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, join
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.lods.at_rest import Pose, Surface, distances_elsewhere, posed, poses
-from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
 from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_around
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.lods.refitting import Refit, Refitting
@@ -46,6 +45,9 @@ from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
 from hra.traversals.exact import Exact
+
+if TYPE_CHECKING:
+    from hra.domains.meshes.lods.byte_budget import Shares, ShownImage
 
 # In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
 _POSES = 4
@@ -179,7 +181,8 @@ def scene_lod(
     """
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
-    clusters, of_source = built(stand_in.mesh, progress=progress, fine=_FINE)
+    # Bounds of clusters decide only what images get: the distances of levels are measured on the levels.
+    clusters, of_source = built(stand_in.mesh, certified=unit == "bytes", progress=progress, fine=_FINE)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     if unit == "bytes":
@@ -217,6 +220,8 @@ def _within_bytes(
     lens: Camera | None,
 ) -> SceneLOD:
     """Levels whose files have at most so many bytes, each a refinement of the next coarser one."""
+    from hra.domains.meshes.lods.byte_budget import ByteBudget
+
     if not levels or list(levels) != sorted(set(levels), reverse=True) or not levels[-1] >= 1:
         raise HraError(f"sizes must fall from fine to coarse, got {list(levels)}", where="levels")
     contents = [scene.image(number) for number in range(len(scene.accessors.header.get("images", [])))]
@@ -276,6 +281,8 @@ def _chain(
 
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
     """The images that what is simplified shows, by their content."""
+    from hra.domains.meshes.lods.byte_budget import areas, shown_image
+
     header, uses = scene.accessors.header, {}
     for place, matrix, triangles in zip(stand_in.place, stand_in.matrix, stand_in.source, strict=True):
         primitive = scene.primitive(place)

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from hra.console import (
@@ -59,7 +58,8 @@ class _ChoiceOptions:
         if self.byte_budget is None:
             return tree, budget
         names = [name for name, rows in tree.fields.items() for _ in range(rows[:1].size)]
-        names += [f"f_rest_{k}" for k in range(tree.hierarchy.node.get("harmonics", np.zeros(0))[:1].size)]
+        harmonics = tree.hierarchy.node.get("harmonics")
+        names += [] if harmonics is None else [f"f_rest_{k}" for k in range(harmonics[:1].size)]
         header = _HEADER + sum(len(name.encode()) + _PROPERTY for name in names)
         return tree.with_cost("bytes"), max(byte_count(self.byte_budget) - header, 0)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from hra.console import JsonOption, byte_count, running, show, with_option_lists, write_json
@@ -13,6 +12,8 @@ from hra.console.camera_options import VIEWPORT, CameraOptions, ViewportOption
 from hra.errors import CameraError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from hra.camera import Camera
     from hra.domains.tiles import Replay, TilePlan, Tileset
 
@@ -53,11 +54,15 @@ def plan(
 
 
 def _corners(bounds: np.ndarray) -> np.ndarray:
+    import numpy as np
+
     return np.array([[bounds[i, 0], bounds[j, 1], bounds[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
 
 
 def _turn(tree: Tileset, camera: Camera, frames: int) -> list[Camera]:
     """The camera, turned around the vertical through the middle of the tileset."""
+    import numpy as np
+
     middle, cameras = tree.bounds.mean(axis=0), []
     view = np.asarray(camera.view, np.float64)
     for angle in np.arange(frames) * 2 * np.pi / frames:
@@ -81,6 +86,8 @@ def _at_equal_bytes(tree: Tileset, path: list[Camera], found: Replay) -> list[fl
 def _record(
     chosen: TilePlan, replays: dict[str, Replay], own: list[float], equal: dict[str, list[float]]
 ) -> dict[str, Any]:
+    import numpy as np
+
     record = {
         "target_pixels": chosen.target,
         "viewer_setting_pixels": chosen.setting,
