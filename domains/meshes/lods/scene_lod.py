@@ -1,7 +1,7 @@
 """Levels of detail of a glTF scene: its nodes, names, materials and animations stay, its meshes get fewer triangles.
 
 All meshes are simplified as one stand-in, so that triangles go where the scene needs them. Each mesh is in it once, in
-the place where it is shown largest. Borders between primitives and between numbered features stay where they are.
+the place where it is shown largest, and its errors count as often as the scene shows it. Borders between primitives and between numbered features stay where they are.
 
 What moves vertices counts as attributes do. A skin moves a vertex p to the sum of M_j w_j p over its joints j, morph
 targets by the sum of theirs: both are linear in numbers that every vertex has. Random signs for all joints and targets
@@ -44,6 +44,7 @@ from hra.errors import FileError, HraError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
+from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 
 # In how many poses a level shall be like the source; the simplifier takes 32 numbers of a vertex at most.
@@ -179,6 +180,7 @@ def scene_lod(
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
     clusters, of_source = built(stand_in.mesh, progress=progress, fine=_FINE)
+    clusters = _as_often_as_shown(clusters, stand_in, of_source)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     if unit == "bytes":
@@ -262,6 +264,20 @@ def _within_bytes(
     return SceneLOD(scene, chosen, counts, chain, vertices.moved(), own, tuple(shares))
 
 
+def _as_often_as_shown(clusters: ClusterMesh, stand_in: _StandIn, of_source: np.ndarray) -> ClusterMesh:
+    """The clusters with the area that the scene shows of them in all places: a picture has their errors in each."""
+    if (stand_in.shown == 1).all():
+        return clusters
+    of_triangle = stand_in.shown[stand_in.number(of_source[clusters.indices[::3]])]
+    sizes = np.diff(clusters.offsets) // 3
+    mean = np.add.reduceat(of_triangle, clusters.offsets[:-1] // 3) / sizes
+    hierarchy = clusters.hierarchy
+    node = {**hierarchy.node, "area": hierarchy.attribute("area") * mean}
+    links = hierarchy.added_by, hierarchy.removed_by
+    weighed = Hierarchy.groups(hierarchy.node_cost, *links, attributes=node, cost_unit=hierarchy.cost_unit)
+    return replace(clusters, hierarchy=weighed)
+
+
 def _chain(
     vertices: _Vertices, levels: Sequence[np.ndarray], cuts: Sequence[np.ndarray], clusters: ClusterMesh
 ) -> DiscreteLOD:
@@ -276,11 +292,12 @@ def _chain(
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
     """The images that what is simplified shows, by their content."""
     header, uses = scene.accessors.header, {}
-    for place, matrix, triangles in zip(stand_in.place, stand_in.matrix, stand_in.source, strict=True):
+    rows = zip(stand_in.place, stand_in.matrix, stand_in.shown.tolist(), stand_in.source, strict=True)
+    for place, matrix, often, triangles in rows:
         primitive = scene.primitive(place)
         points = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64) @ matrix[:3, :3].T
-        area = areas(points[triangles])
         shown = {place, *stand_in.copies.get(place, ())}
+        area = areas(points[triangles]) * often / len(shown)
         for name, info in [one for other in sorted(shown) for one in _textures(header, scene.primitive(other))]:
             texture = header["textures"][info["index"]]
             sources = [texture, *texture.get("extensions", {}).values()]
@@ -291,7 +308,7 @@ def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None
             for source in {one["source"] for one in sources if "source" in one}:
                 content = contents[int(source)]
                 if content is not None:
-                    uses.setdefault(content, []).append((name, area, areas(uv)))
+                    uses.setdefault(content, []).append((name, area, areas(uv) * often / len(shown)))
     found = [shown_image(content, own) for content, own in uses.items()]
     return [image for image in found if image is not None]
 
@@ -320,6 +337,7 @@ class _StandIn:
     row : int64 [V], the row of each vertex among those of all primitives.
     vertex : int64 [rows], the vertex of each row; alike ones share it.
     place, begin, matrix : of each primitive its place, its first row, and the matrix [4, 4] that puts it here.
+    shown : how much of its surface the scene shows, in units of what is in here.
     source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
     copies : of the places in here those that hold the same, whose meshes are not in here themselves.
     """
@@ -331,6 +349,7 @@ class _StandIn:
     place: list[Place]
     begin: np.ndarray
     matrix: list[np.ndarray]
+    shown: np.ndarray
     source: list[np.ndarray]
     whole: list[np.ndarray]
     left: int
@@ -521,8 +540,8 @@ def _side(uv: np.ndarray) -> np.ndarray:
 
 def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
     """``once``: meshes that hold the same are one."""
-    placed, parts, left = _placements(scene), [], 0
-    place, source, matrix = [], [], []
+    (placed, areas_of), parts, left = _placements(scene), [], 0
+    place, source, matrix, shown = [], [], [], []
     first_of, copies = _alike(scene, placed) if once else {}, {}
     for number, primitives in scene.drawn().items():
         own = {(number, k): scene.triangles((number, k)) for k in primitives}
@@ -542,6 +561,8 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
                 place.append(one)
                 source.append(triangles)
                 matrix.append(placed[number])
+                of_all = sum(areas_of[other] for other in placed if first_of.get(other, other) == number)
+                shown.append(of_all / _enlargement(placed[number]) if of_all > 0 else 1.0)
             continue
         left += sum(map(len, own.values()))
     if not parts:
@@ -562,7 +583,7 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
     proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
     ends = np.cumsum([len(one) for one in source])[:-1]
     whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
-    return _StandIn(mesh, origin, first, number, place, begin, matrix, source, whole, left, copies)
+    return _StandIn(mesh, origin, first, number, place, begin, matrix, np.array(shown), source, whole, left, copies)
 
 
 def _alike(scene: GltfScene, placed: Mapping[int, np.ndarray]) -> dict[int, int]:
@@ -587,9 +608,9 @@ def _alike(scene: GltfScene, placed: Mapping[int, np.ndarray]) -> dict[int, int]
     return {number: max(alike, key=lambda one: size[one]) for alike in kinds.values() for number in alike}
 
 
-def _placements(scene: GltfScene) -> dict[int, np.ndarray]:
-    """Of each mesh that the scenes show the matrix [4, 4] that shows it largest."""
-    header, found = scene.accessors.header, {}
+def _placements(scene: GltfScene) -> tuple[dict[int, np.ndarray], dict[int, float]]:
+    """Of each mesh that the scenes show the matrix [4, 4] that shows it largest, and the area of all places for 1."""
+    header, found, areas_of = scene.accessors.header, {}, {}
     for number, outer in scene_nodes(header):
         node, where = header["nodes"][number], f"{scene.where}, nodes[{number}]"
         if "skin" in node:
@@ -598,11 +619,17 @@ def _placements(scene: GltfScene) -> dict[int, np.ndarray]:
             matrices = outer @ local_matrices(scene.accessors, node, where)
         sizes = np.abs(np.linalg.det(matrices[:, :3, :3]))
         best = int(np.argmax(sizes))
+        areas_of[node["mesh"]] = areas_of.get(node["mesh"], 0.0) + float(_enlargement(matrices).sum())
         if not sizes[best] > 0:  # shown as a point at rest, and perhaps grown by an animation
             matrices, sizes = np.eye(4)[None], np.zeros(best + 1)
         if node["mesh"] not in found or sizes[best] > found[node["mesh"]][0]:
             found[node["mesh"]] = sizes[best], matrices[best if sizes[best] > 0 else 0]
-    return {mesh: matrix for mesh, (_, matrix) in found.items()}
+    return {mesh: matrix for mesh, (_, matrix) in found.items()}, areas_of
+
+
+def _enlargement(matrices: np.ndarray) -> np.ndarray:
+    """How much matrices [..., 4, 4] enlarge areas, float64 [...]: the mean of all directions where it is even."""
+    return np.abs(np.linalg.det(matrices[..., :3, :3])) ** (2 / 3)
 
 
 def _skin_placement(scene: GltfScene, node: Mapping[str, Any], where: str) -> np.ndarray:

@@ -744,6 +744,20 @@ def test_numbers_of_the_header_are_written_as_they_were(tmp_path: Path) -> None:
     assert json.dumps(file.header["nodes"]) == text == json.dumps(scene.header["nodes"])
 
 
+def test_what_shines_brighter_than_the_format_allows_stays_as_it_is(tmp_path: Path) -> None:
+    scene = Scene()
+    scene.primitive["material"] = 0
+    scene.header["materials"] = [{"name": "sun", "emissiveFactor": [2, 1.5, 0.25]}]
+    with pytest.warns(RepairWarning, match=r"materials\[0\] 'sun' \[2.0, 1.5, 0.25\] is above 1.*is kept"):
+        lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5])
+    scene.header["materials"][0]["emissiveFactor"] = [1, 0.75, 0.125]
+    dim = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5])
+    assert lod.scene.header["materials"] == [{"name": "sun", "emissiveFactor": [2, 1.5, 0.25]}]
+    (path,) = lod.export(tmp_path / "levels")
+    assert Read(path).header["materials"] == lod.scene.header["materials"]
+    assert lod.chain.errors.tolist() == dim.chain.errors.tolist()
+
+
 def table() -> str:
     """What docs/readers.md says of the names, which the tests above try one by one."""
     rows = ["| where | names | levels of the scene | one mesh |", "| --- | --- | --- | --- |"]
