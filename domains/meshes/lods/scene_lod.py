@@ -1,7 +1,8 @@
 """Levels of detail of a glTF scene: its nodes, names, materials and animations stay, its meshes get fewer triangles.
 
 All meshes are simplified as one stand-in, so that triangles go where the scene needs them. Each mesh is in it once, in
-the place where it is shown largest, and its errors count as often as the scene shows it. Borders between primitives and between numbered features stay where they are.
+the place where it is shown largest, and its errors count as often as the scene shows it. Borders between primitives and
+between numbered features stay where they are.
 
 What moves vertices counts as attributes do. A skin moves a vertex p to the sum of M_j w_j p over its joints j, morph
 targets by the sum of theirs: both are linear in numbers that every vertex has. Random signs for all joints and targets
@@ -30,7 +31,7 @@ from hra.domains.meshes.files.gltf_nodes import local_matrices, moved, scene_nod
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
-from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, areas, shown_image
+from hra.domains.meshes.lods.byte_budget import ByteBudget, Shares, ShownImage, alpha_shown, areas, shown_image
 from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_around
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.lods.refitting import Refit, Refitting
@@ -61,6 +62,8 @@ _FEATURE = ("_FEATURE_ID_", "_BATCHID")
 # Attributes of vertices that move, and means of directions that say nothing.
 _FITTED = ("NORMAL", "TANGENT", "TEXCOORD_", "COLOR_")
 _SHORT = 1e-3
+# Animations of files of a number of bytes turn and move by this share wrongly: a twentieth of a pixel of 1000.
+_STILL = 2.0**-14
 _CALLED = {"uv": "TEXCOORD_0", "uv2": "TEXCOORD_1", "normals": "NORMAL", "tangents": "TANGENT", "colors": "COLOR_0"}
 
 
@@ -106,8 +109,9 @@ class SceneLOD:
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         images = self.images or ({},) * len(paths)
+        short = {"short": True, "tolerance": _STILL} if self.shares else {}
         for level, own, path in zip(self.levels, images, paths, strict=True):
-            write_atomically(path, self.scene.glb([level], more=self.moved, images=own, short=bool(self.shares)))
+            write_atomically(path, self.scene.glb([level], more=self.moved, images=own, **short))
         return paths
 
     def export_one(self, path: str | Path) -> None:
@@ -231,7 +235,7 @@ def _within_bytes(
         level = stand_in.by_place(clusters.triangles(allocation.cut), of_source, every=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            return scene.glb([level], more=enlarged, images=by_number(changed), short=True)
+            return scene.glb([level], more=enlarged, images=by_number(changed), short=True, tolerance=_STILL)
 
     budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
     radius = sphere_around([stand_in.mesh])[1]
@@ -252,7 +256,7 @@ def _within_bytes(
         level = stand_in.by_place(moved, vertices.of_source, every=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            size = len(scene.glb([level], more=vertices.moved(), images=changed, short=True))
+            size = len(scene.glb([level], more=vertices.moved(), images=changed, short=True, tolerance=_STILL))
         held = size <= limit
         levels_of.append(moved if held else triangles)
         more = size - len(one.content) if held else 0
@@ -299,25 +303,41 @@ def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None
         shown = {place, *stand_in.copies.get(place, ())}
         area = areas(points[triangles]) * often / len(shown)
         for name, info in [one for other in sorted(shown) for one in _textures(header, scene.primitive(other))]:
-            texture = header["textures"][info["index"]]
-            sources = [texture, *texture.get("extensions", {}).values()]
             number = f"TEXCOORD_{info.get('texCoord', 0)}"
             if number not in primitive["attributes"]:
                 continue
             uv = scene.accessors.scale(primitive["attributes"][number])[triangles]
-            for source in {one["source"] for one in sources if "source" in one}:
-                content = contents[int(source)]
-                if content is not None:
-                    uses.setdefault(content, []).append((name, area, areas(uv) * often / len(shown)))
-    found = [shown_image(content, own) for content, own in uses.items()]
+            for content in _images(header, info, contents):
+                uses.setdefault(content, []).append((name, area, areas(uv) * often / len(shown)))
+    # Materials that nothing shows now may be those of another moment.
+    with_alpha = {
+        content
+        for entry in header.get("materials", [])
+        for name, info in _textures_of([entry])
+        if alpha_shown(name, entry.get("alphaMode", "OPAQUE"))
+        for content in _images(header, info, contents)
+    }
+    found = [shown_image(content, own, content in with_alpha) for content, own in uses.items()]
     return [image for image in found if image is not None]
+
+
+def _images(header: Mapping[str, Any], info: Mapping[str, Any], contents: Sequence[bytes | None]) -> set[bytes]:
+    """The files of a reference to a texture, those of its extensions included."""
+    texture = header["textures"][info["index"]]
+    sources = [texture, *texture.get("extensions", {}).values()]
+    found = {contents[int(one["source"])] for one in sources if "source" in one}
+    return {content for content in found if content is not None}
 
 
 def _textures(header: Mapping[str, Any], primitive: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Names and references of the textures of a primitive's materials, those of its variants included."""
     variants = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])
     numbers = {one["material"] for one in [primitive, *variants] if "material" in one}
-    waiting: list[Any] = [header["materials"][int(number)] for number in numbers]
+    return _textures_of([header["materials"][int(number)] for number in sorted(numbers)])
+
+
+def _textures_of(waiting: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Names and references of all textures in materials, which are taken off the list."""
     while waiting:
         entry = waiting.pop()
         for name, value in entry.items():

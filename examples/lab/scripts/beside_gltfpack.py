@@ -87,10 +87,14 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
         seconds = time.process_time() - begin
         # Meshes that are shown several times are drawn as often.
         drawn_by = [triangles(header_of(file))[1] for file in files]
-        if all(ours <= one["drawn"] <= _CLOSE * ours for ours, one in zip(drawn_by, theirs, strict=True)):
+        if stored == whole or all(
+            ours <= one["drawn"] <= _CLOSE * ours for ours, one in zip(drawn_by, theirs, strict=True)
+        ):
             break
-        rows = zip(counts, drawn_by, theirs, strict=True)
-        counts = [min(int(count * one["drawn"] / ours - (ours > one["drawn"])), stored) for count, ours, one in rows]
+        # A little less where they were too many, because sizes come in steps.
+        ratios = [one["drawn"] / ours for ours, one in zip(drawn_by, theirs, strict=True)]
+        rows = zip(counts, ratios, strict=True)
+        counts = [min(int(count * (ratio if ratio >= 1 else 0.99 * ratio)), stored) for count, ratio in rows]
     full = meshes.scene_lod(source, [1.0]).chain.levels[0]
     size = 2 * lod.chain.radius
     ours = [
