@@ -34,7 +34,7 @@ from hra.errors import HraError
 _SHARES = (0.5, 0.25, 0.1)
 _ATTEMPTS = ([], ["-sp"], ["-sp", "-sa"])
 _CLOSE = 1.05
-_ROUNDS = 4
+_ROUNDS = 8
 _SAMPLES = 20_000
 
 
@@ -78,23 +78,24 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     stored, whole = triangles(header_of(source))
     theirs = [packed(source, out / f"gltfpack{k}.glb", share, whole, npm) for k, share in enumerate(_SHARES)]
     counts = [min(int(one["drawn"] / whole * stored), stored) for one in theirs]
-    for _ in range(_ROUNDS):
+    # Meshes that are shown several times are drawn as often: what draws as many triangles is searched for.
+    low, high = [0] * len(counts), [stored + 1] * len(counts)
+    for turn in range(_ROUNDS):
         # Levels fall: where gltfpack is stuck, one triangle less.
         counts = [max(count - k, 2) for k, count in enumerate(counts)]
         begin = time.process_time()
         lod = meshes.scene_lod(source, [float(count) for count in counts])
         files = lod.export(out, "hra")
         seconds = time.process_time() - begin
-        # Meshes that are shown several times are drawn as often.
-        drawn_by = [triangles(header_of(file))[1] for file in files]
-        if stored == whole or all(
-            ours <= one["drawn"] <= _CLOSE * ours for ours, one in zip(drawn_by, theirs, strict=True)
-        ):
+        ratios = [one["drawn"] / triangles(header_of(file))[1] for file, one in zip(files, theirs, strict=True)]
+        if stored == whole or all(1 <= ratio <= _CLOSE for ratio in ratios):
             break
-        # A little less where they were too many, because sizes come in steps.
-        ratios = [one["drawn"] / ours for ours, one in zip(drawn_by, theirs, strict=True)]
-        rows = zip(counts, ratios, strict=True)
-        counts = [min(int(count * (ratio if ratio >= 1 else 0.99 * ratio)), stored) for count, ratio in rows]
+        for k, (count, ratio) in enumerate(zip(counts, ratios, strict=True)):
+            low[k], high[k] = (max(low[k], count), high[k]) if ratio >= 1 else (low[k], min(high[k], count))
+            guess = int(count * ratio)
+            counts[k] = guess if low[k] < guess < high[k] else (low[k] + high[k]) // 2
+        if turn == _ROUNDS - 2:
+            counts = low
     full = meshes.scene_lod(source, [1.0]).chain.levels[0]
     size = 2 * lod.chain.radius
     ours = [
