@@ -145,15 +145,15 @@ class ShownImage:
         return scaled
 
     @cached_property
-    def encoded(self) -> Callable[[str, float, int | None], Version]:
-        """A version of a kind, scale and quality."""
+    def encoded(self) -> Callable[..., Version]:
+        """A version of a kind, scale and quality, and whether the best qualities keep their chroma whole."""
 
         @cache
-        def encode(kind: str, scale: float, quality: int | None) -> Version:
+        def encode(kind: str, scale: float, quality: int | None, whole: bool = True) -> Version:
             stream = io.BytesIO()
             more: dict[str, Any] = {} if quality is None else {"quality": quality}
             # Halved chroma would blur normals and masks, and colours more than these qualities do.
-            if kind == "JPEG" and (self.weight < 1 or (quality or 0) >= _WHOLE_CHROMA):
+            if kind == "JPEG" and (self.weight < 1 or (whole and (quality or 0) >= _WHOLE_CHROMA)):
                 more["subsampling"] = 0
             self._scaled(scale).save(stream, kind, **more)
             return Version(stream.getvalue(), scale, kind, quality)
@@ -173,7 +173,8 @@ class ShownImage:
         found, scale = [], 1.0
         while True:
             for kind in self.kinds:
-                found += [self.encoded(kind, scale, one) for one in ((None,) if kind == "PNG" else _QUALITIES)]
+                # Whole chroma only fills what is left: in the pool it took the triangles' bytes, which show more.
+                found += [self.encoded(kind, scale, one, False) for one in ((None,) if kind == "PNG" else _QUALITIES)]
             if scale * max(self.picture.size) <= _LEAST_SIDE:
                 return [one for one in found if len(one.content) < len(self.content)]
             scale /= 2
@@ -263,18 +264,20 @@ class ShownImage:
                 if kind == "PNG":
                     yield self.encoded(kind, scale, None)
                     continue
-                low, high = _QUALITIES[-1], 101
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    found = self.encoded(kind, scale, middle)
-                    low, high = (middle, high) if len(found.content) <= most else (low, middle)
-                    yield found
+                # With half the chroma the best qualities are smaller, and their steps lie elsewhere.
+                for whole, least in ((True, _QUALITIES[-1]), (False, _WHOLE_CHROMA)):
+                    low, high = least, 101
+                    while high - low > 1:
+                        middle = (low + high) // 2
+                        found = self.encoded(kind, scale, middle, whole)
+                        low, high = (middle, high) if len(found.content) <= most else (low, middle)
+                        yield found
             scale *= 2
-        least, largest = version.scale, 1.0
+        smallest, largest = version.scale, 1.0
         for _ in range(9):
-            scale = (least + largest) / 2
+            scale = (smallest + largest) / 2
             found = self.encoded("WEBP" if self.kinds == ["WEBP"] else "PNG", scale, None)
-            least, largest = (scale, largest) if len(found.content) <= most else (least, scale)
+            smallest, largest = (scale, largest) if len(found.content) <= most else (smallest, scale)
             yield found
 
 

@@ -77,12 +77,13 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     source = as_source(path, out)
     stored, whole = triangles(header_of(source))
     theirs = [packed(source, out / f"gltfpack{k}.glb", share, whole, npm) for k, share in enumerate(_SHARES)]
-    counts = [min(int(one["drawn"] / whole * stored), stored) for one in theirs]
+    # Levels fall: where gltfpack is stuck, one triangle less.
+    counts = [max(min(int(one["drawn"] / whole * stored), stored) - k, 2) for k, one in enumerate(theirs)]
     # Meshes that are shown several times are drawn as often: what draws as many triangles is searched for.
     low, high = [0] * len(counts), [stored + 1] * len(counts)
     for turn in range(_ROUNDS):
-        # Levels fall: where gltfpack is stuck, one triangle less.
-        counts = [max(count - k, 2) for k, count in enumerate(counts)]
+        for k in range(1, len(counts)):
+            counts[k] = max(min(counts[k], counts[k - 1] - 1), 2)
         begin = time.process_time()
         lod = meshes.scene_lod(source, [float(count) for count in counts])
         files = lod.export(out, "hra")
@@ -92,8 +93,7 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
             break
         for k, (count, ratio) in enumerate(zip(counts, ratios, strict=True)):
             low[k], high[k] = (max(low[k], count), high[k]) if ratio >= 1 else (low[k], min(high[k], count))
-            guess = int(count * ratio)
-            counts[k] = guess if low[k] < guess < high[k] else (low[k] + high[k]) // 2
+            counts[k] = min(max(int(count * ratio), low[k] + 1), high[k] - 1)
         if turn == _ROUNDS - 2:
             counts = low
     full = meshes.scene_lod(source, [1.0]).chain.levels[0]
