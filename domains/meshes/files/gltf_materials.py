@@ -34,6 +34,7 @@ _FIELDS = {
     "min_filter": ("minFilter", _MINIFIED),
 }
 GLOSSY = "KHR_materials_pbrSpecularGlossiness"
+_STRENGTH = "KHR_materials_emissive_strength"
 # Extensions that name an image instead of the texture's own source.
 _SOURCES = ("EXT_texture_webp", "KHR_texture_basisu")
 _SURFACE = {"base_color_texture": "baseColorTexture", "metallic_roughness_texture": "metallicRoughnessTexture"}
@@ -67,6 +68,18 @@ def sampler_entry(sampler: Sampler) -> dict[str, int]:
     numbers = {key: {name: number for number, name in names.items()} for key, names in _FIELDS.values()}
     values = {key: getattr(sampler, name) for name, (key, _) in _FIELDS.items()}
     return {key: numbers[key][value] for key, value in values.items() if value is not None}
+
+
+def report_bright(header: Mapping[str, Any], where: str) -> None:
+    """Warn of materials that shine brighter than the format allows, which viewers show none the less."""
+    found = []
+    for number, entry in enumerate(header.get("materials", [])):
+        if max(entry.get("emissiveFactor", (0,))) > 1:
+            name = f" {entry['name']!r}" if "name" in entry else ""
+            found.append(f"materials[{number}]{name} {entry['emissiveFactor']}")
+    if found:
+        what = f"{where}: the emissiveFactor of {', '.join(found)} is above 1, the most that glTF allows, and is kept"
+        warnings.warn(what, RepairWarning, stacklevel=4)
 
 
 def read_materials(views: Views, files: SiblingFiles, where: str) -> list[Material]:
@@ -116,6 +129,7 @@ def laid_out(material: Material, of: Mapping[str, int], where: str) -> Material:
 
 
 def _material(entry: dict[str, Any], images: _Images, where: str) -> Material:
+    entry = _with_strength(entry)
     surface = entry.get("pbrMetallicRoughness", {})
     if GLOSSY in entry.get("extensions", {}) and "pbrMetallicRoughness" not in entry:
         # As much of it as there is in the other model; the extension is kept beside it.
@@ -144,6 +158,17 @@ def _material(entry: dict[str, Any], images: _Images, where: str) -> Material:
         other_textures=tuple(one for one in others if one is not None),
         **textures,
     )
+
+
+def _with_strength(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry with an emissiveFactor of at most 1, and what is above as the strength that multiplies it."""
+    most = max(entry.get("emissiveFactor", (0,)))
+    if most <= 1:
+        return entry
+    given = entry.get("extensions", {}).get(_STRENGTH, {}).get("emissiveStrength", 1)
+    strength = most * (given if isinstance(given, (int, float)) else 1)
+    more = entry.get("extensions", {}) | {_STRENGTH: {"emissiveStrength": strength}}
+    return entry | {"emissiveFactor": [value / most for value in entry["emissiveFactor"]], "extensions": more}
 
 
 def _other(entry: dict[str, Any], textures: list[Texture | None]) -> str:

@@ -24,6 +24,7 @@ from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
 from hra.domains.meshes.files.gltf_extensions import extensions
 from hra.domains.meshes.files.gltf_files import read_uri
+from hra.domains.meshes.files.gltf_keys import enough_keys, needed_keys
 from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
 from hra.domains.meshes.files.gltf_primitives import triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
@@ -33,9 +34,11 @@ from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import local_path, read_regular
 
-_USHORT, _UINT = 5123, 5125
+_USHORT, _UINT, _FLOAT = 5123, 5125, 5126
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _MAX_USHORT_VERTICES = 65_535
+# What linear tracks move without jumps.
+_MOVES = ("rotation", "translation", "scale")
 # Bytes of a header that a sparse accessor takes.
 _SPARSE_WORDS = 300
 _MAGIC = {
@@ -166,6 +169,7 @@ class GltfScene:
         images: Mapping[int, bytes] | None = None,
         *,
         short: bool = False,
+        tolerance: float = 0.0,
     ) -> bytes:
         """The scene as a GLB file with other triangles.
 
@@ -178,12 +182,13 @@ class GltfScene:
         images : files in place of some images, by their numbers.
         short : leave out keys of animations that change nothing, and write arrays that are alike once. Accessors and
             views get other numbers, unless an extension may refer to them.
+        tolerance : of keys of animations that short files leave out, see `enough_keys`; 0 for the same animation.
 
         Warns
         -----
         RepairWarning : a file that an image or an extension names is missing or not copied.
         """
-        return _Written(self, more, short).file(levels, notes, images or {})
+        return _Written(self, more, short, tolerance).file(levels, notes, images or {})
 
 
 def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
@@ -198,8 +203,9 @@ def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
 class _Written:
     """A copy of a scene's header while it changes, and the contents of its views."""
 
-    def __init__(self, scene: GltfScene, more: Moved, short: bool) -> None:
+    def __init__(self, scene: GltfScene, more: Moved, short: bool, tolerance: float) -> None:
         self.scene, self.header, self.more, self.short = scene, copy.deepcopy(scene.header), more, short
+        self.tolerance = tolerance
         views = scene.accessors.views
         self.views: list[dict[str, Any]] = self.header.setdefault("bufferViews", [])
         self.accessors: list[dict[str, Any]] = self.header.setdefault("accessors", [])
@@ -266,6 +272,17 @@ class _Written:
         for animation in header.get("animations", []):
             yield from animation["samplers"]
 
+    def _paths(self) -> dict[int, str]:
+        """What the samplers of floats move that move one kind of thing only, by their identity."""
+        found: dict[int, set[str]] = {}
+        for animation in self.scene.accessors.header.get("animations", []):
+            for channel in animation["channels"]:
+                sampler = animation["samplers"][channel["sampler"]]
+                found.setdefault(id(sampler), set()).add(channel["target"]["path"])
+                if self.scene.accessors.header["accessors"][sampler["output"]]["componentType"] != _FLOAT:
+                    found[id(sampler)].add("numbers")
+        return {one: path for one, paths in found.items() for path in paths if len(paths) == 1 and path in _MOVES}
+
     def _shorten_animations(self) -> None:
         """Write the keys that are needed, all in one view, and each array of them once."""
         chunk, known, view = bytearray(), {}, -1
@@ -282,10 +299,14 @@ class _Written:
                 chunk.extend(key[0] + bytes(-len(key[0]) % 4))
             return known[key]
 
+        paths = self._paths() if self.tolerance else {}
         sources = self._samplers(self.scene.accessors.header)
         for sampler, source in zip(self._samplers(self.header), sources, strict=True):
             times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
             kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
+            path = paths.get(id(source))
+            if path and self.tolerance and source.get("interpolation", "LINEAR") == "LINEAR":
+                kept = kept[enough_keys(times[kept, 0], values[kept], path, self.tolerance)]
             if len(kept) < len(times):
                 values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])
             # The format asks for bounds of times alone.
@@ -564,25 +585,6 @@ def _places(accessor: dict[str, Any]) -> list[dict[str, Any]]:
     """The parts of an accessor that refer to a view."""
     places = [accessor, *(accessor.get("sparse", {}).get(part, {}) for part in ("indices", "values"))]
     return [place for place in places if "bufferView" in place]
-
-
-def needed_keys(values: np.ndarray, count: int, interpolation: str) -> np.ndarray:
-    """The numbers of the keys that make the same animation exactly, int64, rising (glTF 2.0, section 3.11).
-
-    A key between two of the same value says nothing under LINEAR, nor does one that repeats the key before it under
-    STEP. The first and the last key stay: they say how long an animation takes.
-
-    Parameters
-    ----------
-    values : [count * m, k], m rows for each of ``count`` keys; compared bit by bit.
-    interpolation : "LINEAR", "STEP" or "CUBICSPLINE", whose tangents make every key count.
-    """
-    if interpolation not in ("LINEAR", "STEP") or count < 3 or len(values) % count:
-        return np.arange(count)
-    rows = np.ascontiguousarray(values).view(np.uint8).reshape(count, -1)
-    as_before = (rows[1:] == rows[:-1]).all(axis=1)
-    idle = as_before[:-1] & (as_before[1:] | (interpolation == "STEP"))
-    return np.flatnonzero(~np.concatenate([[False], idle, [False]]))
 
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:

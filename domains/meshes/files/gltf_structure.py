@@ -28,7 +28,7 @@ _TYPES = "SCALAR|VEC2|VEC3|VEC4|MAT2|MAT3|MAT4"
 _ATTRIBUTES = r"_.*|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR|JOINTS|WEIGHTS)_(?:0|[1-9]\d*)"
 _TARGETS = r"_.*|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR)_(?:0|[1-9]\d*)"
 _VERSION = r"\d{1,9}\.\d{1,9}"
-_SHARE, _WORD = number(0, 1), 2**53
+_SHARE, _WORD, _BRIGHTEST = number(0, 1), 2**53, 2.0**64
 _EXTRA = {"name": text(), "extensions": mapping(mapping(anything))}
 
 
@@ -148,7 +148,8 @@ _MATERIAL = record(
         "normalTexture": _texture_info(scale=number()),
         "occlusionTexture": _texture_info(strength=_SHARE),
         "emissiveTexture": _texture_info(),
-        "emissiveFactor": _numbers(3, 0, 1),
+        # The format allows 1 at most, but viewers show what is brighter, as exporters mean it.
+        "emissiveFactor": _numbers(3, 0, _BRIGHTEST),
         "alphaMode": text(),
         "alphaCutoff": number(0),
         "doubleSided": flag,

@@ -14,7 +14,7 @@ from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
 from hra.domains.meshes.files.gltf_draco import unpacked
 from hra.domains.meshes.files.gltf_extensions import lost_as_one
 from hra.domains.meshes.files.gltf_files import read_buffers, split_glb
-from hra.domains.meshes.files.gltf_materials import laid_out, read_materials
+from hra.domains.meshes.files.gltf_materials import laid_out, read_materials, report_bright
 from hra.domains.meshes.files.gltf_meshopt import check_compressed, decoded_bytes, is_fallback
 from hra.domains.meshes.files.gltf_nodes import check_instancing, check_nodes, local_matrices, moved, place_count, shown
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morphed, skinned
@@ -69,10 +69,15 @@ def open_gltf(
     Raises
     ------
     FileError, LimitExceeded : see `read_gltf`.
+
+    Warns
+    -----
+    RepairWarning : a material shines brighter than the format allows.
     """
     text, chunk = split_glb(data, where) if data.startswith(b"glTF") else (data, None)
     header = parse_object(text, "glTF header", where, limits)
     check_structure(header, where)
+    report_bright(header, where)
     check_accessors(header, where)
     check_nodes(header, limits, where)
     check_primitives(header, where)

@@ -30,7 +30,8 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
 from hra.domains.meshes.allocator import MeshAllocator
-from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.files.gltf_coordinates import BASE
+from hra.domains.meshes.mesh.materials import TEXTURES, Material
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, HraError
 from hra.files.images.opening import decoded_upright
@@ -46,6 +47,7 @@ from hra.traversals.hull import Hull
 _FULL, _TRIES, _CLOSE = 0.996, 10, 32
 # Sides of versions are halved down to so many texels; JPEG and WebP have these qualities.
 _LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
+_WHOLE_CHROMA = 95
 _MAX_PIXELS = 2**28
 # A step of a colour of 8 bits, squared, and the share of the limit below which so much may be lost for more texels.
 _UNSEEN, _FULL_ENOUGH = 255.0**-2, 0.96
@@ -58,6 +60,8 @@ _DISPLACED, _WORST = 2.5e-3, 0.1
 # How much a texture's differences show, by words in its name in glTF.
 _WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
 _OTHER_WEIGHT = 0.25
+# Textures of the format itself that have no alpha.
+_WITHOUT_ALPHA = ("metallicRoughnessTexture", "normalTexture", "occlusionTexture", "emissiveTexture")
 # Words in the names of textures whose values are sRGB.
 _COLORS = ("color", "diffuse", "emissive", "specularglossiness")
 
@@ -82,6 +86,7 @@ class ShownImage:
     area : of the surfaces that show it, square units; texels : how many texels of it they show.
     weight : how much its differences show in pictures.
     colors : whether its values are sRGB, which renderers average as light.
+    alpha : whether a material shows its alpha, which is left out otherwise.
     """
 
     content: bytes = field(repr=False)
@@ -89,6 +94,7 @@ class ShownImage:
     texels: float
     weight: float
     colors: bool = False
+    alpha: bool = True
 
     @cached_property
     def picture(self) -> Any:
@@ -98,7 +104,7 @@ class ShownImage:
                 return None
             if image.mode in ("P", "LA") or "transparency" in image.info:
                 image = image.convert("RGBA")
-            if image.mode == "RGBA" and image.getchannel("A").getextrema() == (255, 255):
+            if image.mode == "RGBA" and not (self.alpha and image.getchannel("A").getextrema() != (255, 255)):
                 image = image.convert("RGB")
             return image.convert("L") if image.mode == "1" else image.copy()
 
@@ -139,17 +145,17 @@ class ShownImage:
         return scaled
 
     @cached_property
-    def encoded(self) -> Callable[[str, float, int | None], Version]:
-        """A version of a kind, scale and quality."""
+    def encoded(self) -> Callable[..., Version]:
+        """A version of a kind, scale and quality, and whether the best qualities keep their chroma whole."""
 
         @cache
-        def encode(kind: str, scale: float, quality: int | None) -> Version:
+        def encode(kind: str, scale: float, quality: int | None, whole: bool = True) -> Version:
             stream = io.BytesIO()
             more: dict[str, Any] = {} if quality is None else {"quality": quality}
-            # Halved chroma would blur normals and masks.
-            self._scaled(scale).save(
-                stream, kind, **more, **({"subsampling": 0} if kind == "JPEG" and self.weight < 1 else {})
-            )
+            # Halved chroma would blur normals and masks, and colours more than these qualities do.
+            if kind == "JPEG" and (self.weight < 1 or (whole and (quality or 0) >= _WHOLE_CHROMA)):
+                more["subsampling"] = 0
+            self._scaled(scale).save(stream, kind, **more)
             return Version(stream.getvalue(), scale, kind, quality)
 
         return encode
@@ -167,7 +173,8 @@ class ShownImage:
         found, scale = [], 1.0
         while True:
             for kind in self.kinds:
-                found += [self.encoded(kind, scale, one) for one in ((None,) if kind == "PNG" else _QUALITIES)]
+                # Whole chroma only fills what is left: in the pool it took the triangles' bytes, which show more.
+                found += [self.encoded(kind, scale, one, False) for one in ((None,) if kind == "PNG" else _QUALITIES)]
             if scale * max(self.picture.size) <= _LEAST_SIDE:
                 return [one for one in found if len(one.content) < len(self.content)]
             scale /= 2
@@ -257,18 +264,20 @@ class ShownImage:
                 if kind == "PNG":
                     yield self.encoded(kind, scale, None)
                     continue
-                low, high = _QUALITIES[-1], 101
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    found = self.encoded(kind, scale, middle)
-                    low, high = (middle, high) if len(found.content) <= most else (low, middle)
-                    yield found
+                # With half the chroma the best qualities are smaller, and their steps lie elsewhere.
+                for whole, least in ((True, _QUALITIES[-1]), (False, _WHOLE_CHROMA)):
+                    low, high = least, 101
+                    while high - low > 1:
+                        middle = (low + high) // 2
+                        found = self.encoded(kind, scale, middle, whole)
+                        low, high = (middle, high) if len(found.content) <= most else (low, middle)
+                        yield found
             scale *= 2
-        least, largest = version.scale, 1.0
+        smallest, largest = version.scale, 1.0
         for _ in range(9):
-            scale = (least + largest) / 2
+            scale = (smallest + largest) / 2
             found = self.encoded("WEBP" if self.kinds == ["WEBP"] else "PNG", scale, None)
-            least, largest = (scale, largest) if len(found.content) <= most else (least, scale)
+            smallest, largest = (scale, largest) if len(found.content) <= most else (smallest, scale)
             yield found
 
 
@@ -285,7 +294,17 @@ def weight_of(name: str) -> float:
     return next((weight for word, weight in _WEIGHTS if word in name.lower()), _OTHER_WEIGHT)
 
 
-def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]]) -> ShownImage | None:
+def alpha_shown(name: str, mode: str) -> bool:
+    """Whether the alpha of a texture may show: of the format's own only that of colours, unless they are opaque.
+
+    Parameters
+    ----------
+    name : of the texture in glTF; mode : how the material takes alpha.
+    """
+    return mode != "OPAQUE" if name == "baseColorTexture" else name not in _WITHOUT_ALPHA
+
+
+def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]], alpha: bool = True) -> ShownImage | None:
     """An image with its uses: the name of the texture, the area of the surface and that in coordinates [0, 1]^2.
 
     None for an image that is passed through: one that nothing shows, or of a format that is not written here.
@@ -294,7 +313,7 @@ def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]]) -> Sho
     if not (area > 0 and covered > 0 and content.startswith((b"\x89PNG", b"\xff\xd8\xff", b"RIFF"))):
         return None
     colors = any(word in use[0].lower() for use in uses for word in _COLORS)
-    image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses), colors)
+    image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses), colors, alpha)
     if image.picture is None:
         return None
     width, height = image.picture.size
@@ -323,7 +342,13 @@ def images_of(mesh: TriangleMesh) -> list[ShownImage]:
             uv = carried.uv2 if texture.coordinates else carried.uv
             if uv is not None:
                 uses.setdefault(texture.image, []).append((name, area, areas(uv[own])))
-    found = [shown_image(content, own) for content, own in uses.items()]
+    with_alpha = {
+        texture.image
+        for material in carried.materials
+        for name, texture in material.textures.items()
+        if name not in TEXTURES and (name != BASE or material.alpha_mode != "OPAQUE")
+    }
+    found = [shown_image(content, own, content in with_alpha) for content, own in uses.items()]
     return [image for image in found if image is not None]
 
 

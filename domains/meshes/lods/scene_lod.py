@@ -1,7 +1,8 @@
 """Levels of detail of a glTF scene: its nodes, names, materials and animations stay, its meshes get fewer triangles.
 
 All meshes are simplified as one stand-in, so that triangles go where the scene needs them. Each mesh is in it once, in
-the place where it is shown largest. Borders between primitives and between numbered features stay where they are.
+the place where it is shown largest, and its errors count as often as the scene shows it. Borders between primitives and
+between numbered features stay where they are.
 
 What moves vertices counts as attributes do. A skin moves a vertex p to the sum of M_j w_j p over its joints j, morph
 targets by the sum of theirs: both are linear in numbers that every vertex has. Random signs for all joints and targets
@@ -44,6 +45,7 @@ from hra.errors import FileError, HraError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
+from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ _FEATURE = ("_FEATURE_ID_", "_BATCHID")
 # Attributes of vertices that move, and means of directions that say nothing.
 _FITTED = ("NORMAL", "TANGENT", "TEXCOORD_", "COLOR_")
 _SHORT = 1e-3
+# Animations of files of a number of bytes turn and move by this share wrongly: a twentieth of a pixel of 1000.
+_STILL = 2.0**-14
 _CALLED = {"uv": "TEXCOORD_0", "uv2": "TEXCOORD_1", "normals": "NORMAL", "tangents": "TANGENT", "colors": "COLOR_0"}
 
 
@@ -108,8 +112,9 @@ class SceneLOD:
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         images = self.images or ({},) * len(paths)
+        short = {"short": True, "tolerance": _STILL} if self.shares else {}
         for level, own, path in zip(self.levels, images, paths, strict=True):
-            write_atomically(path, self.scene.glb([level], more=self.moved, images=own, short=bool(self.shares)))
+            write_atomically(path, self.scene.glb([level], more=self.moved, images=own, **short))
         return paths
 
     def export_one(self, path: str | Path) -> None:
@@ -183,6 +188,7 @@ def scene_lod(
     stand_in = _stand_in(scene, once=unit == "bytes")
     # Bounds of clusters decide only what images get: the distances of levels are measured on the levels.
     clusters, of_source = built(stand_in.mesh, certified=unit == "bytes", progress=progress, fine=_FINE)
+    clusters = _as_often_as_shown(clusters, stand_in, of_source)
     if not np.array_equal(of_source[: len(stand_in.row)], np.arange(len(stand_in.row))):
         raise MeshError("vertices of the scene were merged twice", where=scene.where)
     if unit == "bytes":
@@ -235,7 +241,7 @@ def _within_bytes(
         level = stand_in.by_place(clusters.triangles(allocation.cut), of_source, every=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            return scene.glb([level], more=enlarged, images=by_number(changed), short=True)
+            return scene.glb([level], more=enlarged, images=by_number(changed), short=True, tolerance=_STILL)
 
     budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
     radius = sphere_around([stand_in.mesh])[1]
@@ -256,7 +262,7 @@ def _within_bytes(
         level = stand_in.by_place(moved, vertices.of_source, every=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            size = len(scene.glb([level], more=vertices.moved(), images=changed, short=True))
+            size = len(scene.glb([level], more=vertices.moved(), images=changed, short=True, tolerance=_STILL))
         held = size <= limit
         levels_of.append(moved if held else triangles)
         more = size - len(one.content) if held else 0
@@ -266,6 +272,20 @@ def _within_bytes(
     chosen = tuple(stand_in.by_place(level, vertices.of_source, every=True) for level in levels_of)
     counts = tuple(stand_in.count(level) for level in chosen)
     return SceneLOD(scene, chosen, counts, chain, vertices.moved(), own, tuple(shares))
+
+
+def _as_often_as_shown(clusters: ClusterMesh, stand_in: _StandIn, of_source: np.ndarray) -> ClusterMesh:
+    """The clusters with the area that the scene shows of them in all places: a picture has their errors in each."""
+    if (stand_in.shown == 1).all():
+        return clusters
+    of_triangle = stand_in.shown[stand_in.number(of_source[clusters.indices[::3]])]
+    sizes = np.diff(clusters.offsets) // 3
+    mean = np.add.reduceat(of_triangle, clusters.offsets[:-1] // 3) / sizes
+    hierarchy = clusters.hierarchy
+    node = {**hierarchy.node, "area": hierarchy.attribute("area") * mean}
+    links = hierarchy.added_by, hierarchy.removed_by
+    weighed = Hierarchy.groups(hierarchy.node_cost, *links, attributes=node, cost_unit=hierarchy.cost_unit)
+    return replace(clusters, hierarchy=weighed)
 
 
 def _chain(
@@ -281,34 +301,51 @@ def _chain(
 
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
     """The images that what is simplified shows, by their content."""
-    from hra.domains.meshes.lods.byte_budget import areas, shown_image
+    from hra.domains.meshes.lods.byte_budget import alpha_shown, areas, shown_image
 
     header, uses = scene.accessors.header, {}
-    for place, matrix, triangles in zip(stand_in.place, stand_in.matrix, stand_in.source, strict=True):
+    rows = zip(stand_in.place, stand_in.matrix, stand_in.shown.tolist(), stand_in.source, strict=True)
+    for place, matrix, often, triangles in rows:
         primitive = scene.primitive(place)
         points = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64) @ matrix[:3, :3].T
-        area = areas(points[triangles])
         shown = {place, *stand_in.copies.get(place, ())}
+        area = areas(points[triangles]) * often / len(shown)
         for name, info in [one for other in sorted(shown) for one in _textures(header, scene.primitive(other))]:
-            texture = header["textures"][info["index"]]
-            sources = [texture, *texture.get("extensions", {}).values()]
             number = f"TEXCOORD_{info.get('texCoord', 0)}"
             if number not in primitive["attributes"]:
                 continue
             uv = scene.accessors.scale(primitive["attributes"][number])[triangles]
-            for source in {one["source"] for one in sources if "source" in one}:
-                content = contents[int(source)]
-                if content is not None:
-                    uses.setdefault(content, []).append((name, area, areas(uv)))
-    found = [shown_image(content, own) for content, own in uses.items()]
+            for content in _images(header, info, contents):
+                uses.setdefault(content, []).append((name, area, areas(uv) * often / len(shown)))
+    # Materials that nothing shows now may be those of another moment.
+    with_alpha = {
+        content
+        for entry in header.get("materials", [])
+        for name, info in _textures_of([entry])
+        if alpha_shown(name, entry.get("alphaMode", "OPAQUE"))
+        for content in _images(header, info, contents)
+    }
+    found = [shown_image(content, own, content in with_alpha) for content, own in uses.items()]
     return [image for image in found if image is not None]
+
+
+def _images(header: Mapping[str, Any], info: Mapping[str, Any], contents: Sequence[bytes | None]) -> set[bytes]:
+    """The files of a reference to a texture, those of its extensions included."""
+    texture = header["textures"][info["index"]]
+    sources = [texture, *texture.get("extensions", {}).values()]
+    found = {contents[int(one["source"])] for one in sources if "source" in one}
+    return {content for content in found if content is not None}
 
 
 def _textures(header: Mapping[str, Any], primitive: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Names and references of the textures of a primitive's materials, those of its variants included."""
     variants = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])
     numbers = {one["material"] for one in [primitive, *variants] if "material" in one}
-    waiting: list[Any] = [header["materials"][int(number)] for number in numbers]
+    return _textures_of([header["materials"][int(number)] for number in sorted(numbers)])
+
+
+def _textures_of(waiting: list[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Names and references of all textures in materials, which are taken off the list."""
     while waiting:
         entry = waiting.pop()
         for name, value in entry.items():
@@ -329,6 +366,7 @@ class _StandIn:
     vertex : int64 [rows], the vertex of each row; alike ones share it.
     place, begin, matrix : of each primitive its place, its first row, and the matrix [4, 4] that puts it here.
     pose, ways : of each primitive the pose that is shown largest, and of each mesh all poses.
+    shown : how much of its surface the scene shows, in units of what is in here.
     source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
     copies : of the places in here those that hold the same, whose meshes are not in here themselves.
     """
@@ -342,6 +380,7 @@ class _StandIn:
     matrix: list[np.ndarray]
     pose: list[Pose]
     ways: Mapping[int, Sequence[Pose]]
+    shown: np.ndarray
     source: list[np.ndarray]
     whole: list[np.ndarray]
     left: int
@@ -574,8 +613,8 @@ def _side(uv: np.ndarray) -> np.ndarray:
 def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
     """``once``: meshes that hold the same are one."""
     ways = poses(scene)
-    placed, parts, left = _placements(scene, ways), [], 0
-    place, source, matrix, pose = [], [], [], []
+    (placed, areas_of), parts, left = _placements(scene, ways), [], 0
+    place, source, matrix, pose, shown = [], [], [], [], []
     first_of, copies = _alike(scene, placed) if once else {}, {}
     for number, primitives in scene.drawn().items():
         own = {(number, k): scene.triangles((number, k)) for k in primitives}
@@ -597,6 +636,8 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
                 source.append(triangles)
                 pose.append(placed[number][0])
                 matrix.append(placed[number][1])
+                of_all = sum(areas_of[other] for other in placed if first_of.get(other, other) == number)
+                shown.append(of_all / _enlargement(placed[number][1]) if of_all > 0 else 1.0)
             continue
         left += sum(map(len, own.values()))
     if not parts:
@@ -617,7 +658,8 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
     proper = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
     ends = np.cumsum([len(one) for one in source])[:-1]
     whole = [one[kept] for one, kept in zip(source, np.split(proper, ends), strict=True)]
-    return _StandIn(mesh, origin, first, number, place, begin, matrix, pose, ways, source, whole, left, copies)
+    often = np.array(shown)
+    return _StandIn(mesh, origin, first, number, place, begin, matrix, pose, ways, often, source, whole, left, copies)
 
 
 def _alike(scene: GltfScene, placed: Mapping[int, tuple[Pose, np.ndarray]]) -> dict[int, int]:
@@ -642,20 +684,29 @@ def _alike(scene: GltfScene, placed: Mapping[int, tuple[Pose, np.ndarray]]) -> d
     return {number: max(alike, key=lambda one: size[one]) for alike in kinds.values() for number in alike}
 
 
-def _placements(scene: GltfScene, ways: Mapping[int, Sequence[Pose]]) -> dict[int, tuple[Pose, np.ndarray]]:
-    """Of each mesh the pose and the matrix [4, 4] that show it largest."""
+def _placements(
+    scene: GltfScene, ways: Mapping[int, Sequence[Pose]]
+) -> tuple[dict[int, tuple[Pose, np.ndarray]], dict[int, float]]:
+    """Of each mesh the pose and the matrix [4, 4] that show it largest, and the area of all places for 1."""
     found: dict[int, tuple[Pose, np.ndarray]] = {}
+    areas_of = dict.fromkeys(ways, 0.0)
     for mesh, own in ways.items():
         most = -1.0
         for pose in own:
             matrices = pose.matrices if pose.skin is None else _skin_placement(scene, mesh, pose.skin)
             sizes = np.abs(np.linalg.det(matrices[:, :3, :3]))
             best = int(np.argmax(sizes))
+            areas_of[mesh] += float(_enlargement(matrices).sum())
             if sizes[best] > most:
                 most = float(sizes[best])
                 # Shown as a point at rest, and perhaps grown by an animation.
                 found[mesh] = pose, matrices[best] if most > 0 else np.eye(4)
-    return found
+    return found, areas_of
+
+
+def _enlargement(matrices: np.ndarray) -> np.ndarray:
+    """How much matrices [..., 4, 4] enlarge areas, float64 [...]: the mean of all directions where it is even."""
+    return np.abs(np.linalg.det(matrices[..., :3, :3])) ** (2 / 3)
 
 
 def _skin_placement(scene: GltfScene, mesh: int, skin: int) -> np.ndarray:

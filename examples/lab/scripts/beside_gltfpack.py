@@ -4,7 +4,7 @@
 
 Of every .glb and .gltf below FOLDER of 1,500 to 250,000 triangles, levels of a half, a quarter and a tenth of the
 triangles are written to OUT. gltfpack comes first: `-noq -kn -km -ke -sv -se 1`, then with `-sp`, then with `-sa` as
-well, until it is within 5 % of the target; hra gets as many triangles as it has drawn. three.js draws both beside the
+well, until it is within 5 % of the target; hra draws as many triangles as it does. three.js draws both beside the
 source from three sides (see judge_scenes.py). What hra states of the distance is compared with points of both surfaces.
 --npm has the packages gltfpack and three. Files belong to a half by a hash of their names. OUT/record.json says all;
 what it has is not made again, but drawn.
@@ -34,6 +34,7 @@ from hra.errors import HraError
 _SHARES = (0.5, 0.25, 0.1)
 _ATTEMPTS = ([], ["-sp"], ["-sp", "-sa"])
 _CLOSE = 1.05
+_ROUNDS = 8
 _SAMPLES = 20_000
 
 
@@ -76,13 +77,25 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     source = as_source(path, out)
     stored, whole = triangles(header_of(source))
     theirs = [packed(source, out / f"gltfpack{k}.glb", share, whole, npm) for k, share in enumerate(_SHARES)]
-    counts = [min(int(one["drawn"] / whole * stored), stored) for one in theirs]
     # Levels fall: where gltfpack is stuck, one triangle less.
-    counts = [max(count - k, 2) for k, count in enumerate(counts)]
-    begin = time.process_time()
-    lod = meshes.scene_lod(source, [float(count) for count in counts])
-    files = lod.export(out, "hra")
-    seconds = time.process_time() - begin
+    counts = [max(min(int(one["drawn"] / whole * stored), stored) - k, 2) for k, one in enumerate(theirs)]
+    # Meshes that are shown several times are drawn as often: what draws as many triangles is searched for.
+    low, high = [0] * len(counts), [stored + 1] * len(counts)
+    for turn in range(_ROUNDS):
+        for k in range(1, len(counts)):
+            counts[k] = max(min(counts[k], counts[k - 1] - 1), 2)
+        begin = time.process_time()
+        lod = meshes.scene_lod(source, [float(count) for count in counts])
+        files = lod.export(out, "hra")
+        seconds = time.process_time() - begin
+        ratios = [one["drawn"] / triangles(header_of(file))[1] for file, one in zip(files, theirs, strict=True)]
+        if stored == whole or all(1 <= ratio <= _CLOSE for ratio in ratios):
+            break
+        for k, (count, ratio) in enumerate(zip(counts, ratios, strict=True)):
+            low[k], high[k] = (max(low[k], count), high[k]) if ratio >= 1 else (low[k], min(high[k], count))
+            counts[k] = min(max(int(count * ratio), low[k] + 1), high[k] - 1)
+        if turn == _ROUNDS - 2:
+            counts = low
     full = meshes.scene_lod(source, [1.0]).chain.levels[0]
     size = 2 * lod.chain.radius
     ours = [

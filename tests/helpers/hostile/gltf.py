@@ -311,6 +311,7 @@ def _lenient() -> dict[str, tuple[str, dict[str, Any]]]:
         "positions beyond their bounds": ("bounds", {"accessors.0.min": [0.5, 0, 0]}),
         "views of another target": ("targets", {"bufferViews.0.target": 34963}),
         "normals that are not of unit length": ("normals", {"accessors.3.bufferView": 0}),
+        "an emissiveFactor above 1": ("emission", {"materials.0.emissiveFactor": [2, 1, 0.5]}),
         "a shearing matrix": ("matrices", {"nodes.2.matrix": [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}),
         "an animation whose times fall": (
             "animations",

@@ -29,6 +29,7 @@ LENIENCIES = {
     "targets": ("BUFFER_VIEW_TARGET_OVERRIDE", "ACCESSOR_USAGE_OVERRIDE", "BUFFER_VIEW_INVALID_BYTE_STRIDE"),
     "normals": ("ACCESSOR_VECTOR3_NON_UNIT", "ACCESSOR_INVALID_SIGN"),
     "values": ("ACCESSOR_NON_CLAMPED", "ACCESSOR_INVALID_FLOAT"),
+    "emission": ("VALUE_NOT_IN_RANGE",),
     "matrices": ("NODE_MATRIX_NON_TRS",),
     "animations": ("ANIMATION", "ACCESSOR_ANIMATION", "KHR_ANIMATION"),
     "skins": (
@@ -51,9 +52,15 @@ NOT_READ = (
 )
 
 
-def leniency(codes: list[str]) -> str:
-    """The leniencies that cover all of a file's errors, "" if one is not covered."""
-    names = [next((name for name, begins in LENIENCIES.items() if code.startswith(begins)), "") for code in codes]
+def leniency(codes: list[str], change: str) -> str:
+    """The leniencies that cover all of a file's errors, "" if one is not covered.
+
+    Parameters
+    ----------
+    change : what was changed: of the codes for any property, only those of "emissiveFactor" are covered.
+    """
+    covered = {name: begins for name, begins in LENIENCIES.items() if name != "emission" or "emissiveFactor" in change}
+    names = [next((name for name, begins in covered.items() if code.startswith(begins)), "") for code in codes]
     # A morph target's accessors are judged by the same codes as positions.
     if names and "morph targets" in names:
         return "morph targets"

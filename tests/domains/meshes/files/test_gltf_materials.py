@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 
@@ -56,6 +57,25 @@ def test_every_texture_of_a_material_is_read(tmp_path: Path) -> None:
     assert [t.coordinates for t in material.textures.values()] == [0, 1, 0, 0]
     assert (material.normal_scale, material.occlusion_strength, material.emissive) == (0.5, 1.0, (1, 0, 0))
     assert np.array_equal(by_first_set(mesh, "uv2"), gltf.UV * 3 + 1)
+
+
+@pytest.mark.parametrize("given", [None, {"emissiveStrength": 3}, {"emissiveStrength": "bright"}])
+def test_what_shines_brighter_than_the_format_allows_is_kept_and_named(given: object, tmp_path: Path) -> None:
+    more = {} if given is None else {"materials.0.extensions": {"KHR_materials_emissive_strength": given}}
+    used = {} if given is None else {"extensionsUsed": ["KHR_materials_emissive_strength"]}
+    changes = {**more, **used, "materials.0.emissiveFactor": [2, 1, 0], "materials.0.name": "sun"}
+    with pytest.warns(RepairWarning, match=r"materials\[0\] 'sun' \[2.0, 1.0, 0.0\] is above 1.*is kept"):
+        (material,) = carried(read(tmp_path, **changes)).materials
+    strength = json.loads(material.other)["extensions"]["KHR_materials_emissive_strength"]["emissiveStrength"]
+    assert material.emissive == (1, 0.5, 0)
+    assert strength == (6 if given == {"emissiveStrength": 3} else 2)
+
+
+@pytest.mark.parametrize("factor", [[-0.5, 0, 0], [1e300, 0, 0], [2, 2]])
+def test_an_emission_that_no_viewer_can_show_is_refused(factor: list[float], tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="the glTF header is wrong") as caught:
+        read(tmp_path, **{"materials.0.emissiveFactor": factor})
+    assert "materials[0].emissiveFactor" in str(caught.value.where)
 
 
 def test_a_transform_of_one_texture_makes_a_set_of_its_own(tmp_path: Path) -> None:

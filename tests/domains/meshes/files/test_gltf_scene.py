@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.domains.meshes.files.gltf_scene import GltfScene, needed_keys
+from hra.domains.meshes.files.gltf_keys import enough_keys, needed_keys
+from hra.domains.meshes.files.gltf_scene import GltfScene
 from tests.helpers.scenes import Read, Scene
 
 
@@ -48,6 +50,55 @@ def test_an_animation_is_the_same_at_every_moment(track: list[int], interpolatio
             ]
             collinear = interpolation == "LINEAR" and 2 * values[gone] == values[gone - 1] + values[gone + 1]
             assert any(a != b for a, b in pairs) or collinear
+
+
+@given(st.integers(1, 200), st.integers(0, 2**32), st.sampled_from([1e-4, 0.01, 0.3]), st.booleans())
+def test_keys_left_out_are_nearly_what_is_between(count: int, seed: int, tolerance: float, turns: bool) -> None:
+    rng = np.random.default_rng(seed)
+    values = np.cumsum(rng.normal(0, 0.1, (count, 4 if turns else 3)), axis=0) + 1
+    if turns:
+        values /= np.linalg.norm(values, axis=1, keepdims=True)
+    times = np.cumsum(rng.uniform(0.01, 1, count))
+    kept = enough_keys(times, values, "rotation" if turns else "scale", tolerance)
+    assert kept[0] == 0 and kept[-1] == count - 1 and (np.diff(kept) > 0).all()
+    most = tolerance if turns else tolerance * (np.ptp(values, axis=0).max() + np.abs(values).max() / 64)
+    for first, last in pairwise(kept.tolist()):
+        share = ((times[first:last] - times[first]) / (times[last] - times[first]))[:, None]
+        if turns:  # the chord's direction, at the angle that the share is of the whole
+            angle = np.arccos(np.clip(values[first] @ values[last], -1, 1))
+            side = values[last] - np.cos(angle) * values[first]
+            side /= max(np.linalg.norm(side), 1e-12)
+            found = np.cos(share * angle) * values[first] + np.sin(share * angle) * side
+            assert angle < np.pi / 2
+        else:
+            found = values[first] + share * (values[last] - values[first])
+        assert np.abs(found - values[first:last]).max() <= most + 1e-9
+
+
+def test_a_long_even_movement_takes_few_keys() -> None:
+    times = np.arange(1000.0)
+    assert len(enough_keys(times, np.outer(times, [1, 2, 3]), "translation", 1e-6)) == 17
+    assert enough_keys(times[:1], np.ones((1, 3)), "scale", 1e-6).tolist() == [0]
+
+
+@pytest.mark.parametrize("path", ["rotation", "weights", "pointer"])
+def test_only_what_is_known_to_move_without_jumps_loses_keys(path: str, tmp_path: Path) -> None:
+    scene = Scene(9)
+    scene.skin()
+    times = scene.add(np.linspace(0, 1, 50, dtype=np.float32)[:, None], bounds=True)
+    angle = np.linspace(0, 1, 50)[:, None]
+    rows = np.concatenate([np.sin(angle), 0 * angle, 0 * angle, np.cos(angle)], axis=1).astype(np.float32)
+    animation = scene.header["animations"][0]
+    animation["samplers"] = [{"input": times, "output": scene.add(rows)}]
+    animation["channels"][0]["target"]["path"] = path
+    source = GltfScene.open(scene.write(tmp_path / "a.glb"))
+    for tolerance in (0.0, 2.0**-14):
+        target = tmp_path / "b.glb"
+        target.write_bytes(source.glb([], short=True, tolerance=tolerance))
+        after = GltfScene.open(target).accessors
+        (sampler,) = after.header["animations"][0]["samplers"]
+        few = tolerance > 0 and path == "rotation"
+        assert len(after.array(sampler["input"])) == len(after.array(sampler["output"])) == (2 if few else 50)
 
 
 def moving(*, extension: bool = False) -> Scene:

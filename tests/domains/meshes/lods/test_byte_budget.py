@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, JpegImagePlugin
 
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_scene import GltfScene
-from hra.domains.meshes.lods.byte_budget import ByteBudget, ShownImage, areas, shown_image
+from hra.domains.meshes.lods.byte_budget import ByteBudget, ShownImage, alpha_shown, areas, shown_image
 from hra.errors import BudgetTooSmall, HraError
 from tests.domains.meshes.conftest import grid_mesh
 from tests.helpers.mesh_commands_cases import run
@@ -222,6 +222,53 @@ def test_images_with_alpha_keep_it() -> None:
     assert {one.kind for one in versions[:-1]} == {"PNG"} and errors == sorted(errors, reverse=True)
     with Image.open(io.BytesIO(versions[0].content)) as image:
         assert image.mode == "RGBA" and image.size == (16, 16)
+
+
+def test_alpha_that_no_material_shows_is_left_out() -> None:
+    content = photo("PNG", "RGBA", 64)
+    image = ShownImage(content, 1.0, 64.0**2, 1.0, alpha=False)
+    assert image.picture.mode == "RGB" and image.kinds == ["JPEG", "PNG"]
+    versions, _ = image.ladder(per_unit=64)
+    assert "JPEG" in {one.kind for one in versions} and versions[-1].content is not content
+    with Image.open(io.BytesIO(content)) as whole:
+        assert (np.asarray(image.picture) == np.asarray(whole)[..., :3]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "shown"),
+    [
+        ("baseColorTexture", "OPAQUE", False),
+        ("baseColorTexture", "BLEND", True),
+        ("baseColorTexture", "MASK", True),
+        ("normalTexture", "BLEND", False),
+        ("emissiveTexture", "OPAQUE", False),
+        ("specularTexture", "OPAQUE", True),
+    ],
+)
+def test_where_alpha_shows(name: str, mode: str, shown: bool) -> None:
+    assert alpha_shown(name, mode) == shown
+
+
+@pytest.mark.parametrize("mode", ["OPAQUE", "MASK"])
+@pytest.mark.parametrize("used", [True, False])
+def test_an_image_keeps_its_alpha_where_any_material_shows_it(mode: str, used: bool, tmp_path: Path) -> None:
+    scene = Scene(33)
+    image = {"bufferView": scene.add_bytes(photo("PNG", "RGBA", 256)), "mimeType": "image/png"}
+    material = {"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}
+    scene.header |= {"images": [image], "textures": [{"source": 0}]}
+    scene.header["materials"] = [material | ({"alphaMode": mode} if used else {}), material | {"alphaMode": mode}]
+    scene.primitive["material"] = 0
+    path = scene.write(tmp_path / "a.glb")
+    lod = meshes.scene_lod(path, [path.stat().st_size / 3], unit="bytes")
+    (kind, _), *_ = images(lod.export(tmp_path / "levels")[0])
+    assert kind == ("image/jpeg" if mode == "OPAQUE" else "image/png")
+
+
+def test_the_best_qualities_keep_all_of_the_chroma() -> None:
+    image = ShownImage(photo("PNG", side=128), 1.0, 128.0**2, 1.0)
+    for quality, sampling in ((88, 2), (95, 0)):
+        with Image.open(io.BytesIO(image.encoded("JPEG", 1.0, quality).content)) as one:
+            assert JpegImagePlugin.get_sampling(one) == sampling
 
 
 def test_flat_pictures_stay_without_loss_where_that_is_shorter() -> None:

@@ -284,6 +284,23 @@ def test_instances_stay_and_count_once(tmp_path: Path) -> None:
     assert (file.array(used) == places).all()
 
 
+@pytest.mark.parametrize("unit", ["triangles", "bytes"])
+def test_what_is_shown_often_keeps_more(unit: Any, tmp_path: Path) -> None:
+    """Of two equal meshes the one that is shown in sixteen places has fewer errors."""
+    scene = Scene()
+    other = copy.deepcopy(scene.primitive)
+    other["attributes"]["POSITION"] = scene.add(scene.positions * np.float32([1, -1, 1]), bounds=True)
+    scene.header["meshes"].append({"primitives": [other]})
+    for place in range(16):
+        scene.header["nodes"].append({"mesh": 1, "translation": [2, 0, place]})
+        scene.header["scenes"][0]["nodes"].append(place + 1)
+    path = scene.write(tmp_path / "scene.glb")
+    lod = meshes.scene_lod(path, [0.3 if unit == "triangles" else path.stat().st_size / 3], unit=unit)
+    file = Read(lod.export(tmp_path / "levels")[0])
+    once, often = (file.header["accessors"][m["primitives"][0]["indices"]]["count"] for m in file.header["meshes"])
+    assert often > 1.3 * once > 0
+
+
 def features(scene: Scene, numbers: np.ndarray, name: str = "_FEATURE_ID_0") -> None:
     """Give triangles numbers: vertices between two of them are doubled."""
     rows = scene.triangles + 1000 * numbers[:, None]
@@ -742,6 +759,20 @@ def test_numbers_of_the_header_are_written_as_they_were(tmp_path: Path) -> None:
     text = json.dumps(GltfScene.open(path).header["nodes"])
     (file,) = levels(scene, tmp_path, (0.5,))
     assert json.dumps(file.header["nodes"]) == text == json.dumps(scene.header["nodes"])
+
+
+def test_what_shines_brighter_than_the_format_allows_stays_as_it_is(tmp_path: Path) -> None:
+    scene = Scene()
+    scene.primitive["material"] = 0
+    scene.header["materials"] = [{"name": "sun", "emissiveFactor": [2, 1.5, 0.25]}]
+    with pytest.warns(RepairWarning, match=r"materials\[0\] 'sun' \[2.0, 1.5, 0.25\] is above 1.*is kept"):
+        lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5])
+    scene.header["materials"][0]["emissiveFactor"] = [1, 0.75, 0.125]
+    dim = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5])
+    assert lod.scene.header["materials"] == [{"name": "sun", "emissiveFactor": [2, 1.5, 0.25]}]
+    (path,) = lod.export(tmp_path / "levels")
+    assert Read(path).header["materials"] == lod.scene.header["materials"]
+    assert lod.chain.errors.tolist() == dim.chain.errors.tolist()
 
 
 def table() -> str:
