@@ -218,7 +218,8 @@ def _order(lines: Sequence[TextLine]) -> tuple[np.ndarray, list[int]]:
 
     Labels and values come first, short ones before long ones; a long line with a value to its right, as titles have in
     tables of contents, is a label. Then running text: first what begins a paragraph and ends before the margin, which
-    stands alone, and what stands beside a short line, as fields of forms do; then what does one of both: code and entries of lists end early, of a paragraph the last line alone.
+    stands alone, and what stands beside a short line, as fields of forms do. Then what does one of both: code and
+    entries of lists end early, of a paragraph the last line alone.
     """
     long = running(lines)
     boxes = np.array([line.box for line in lines]).reshape(-1, 4)

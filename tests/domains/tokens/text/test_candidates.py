@@ -162,10 +162,14 @@ def test_letters_that_look_like_digits_are_digits_in_amounts_and_dates(read, mea
 
 
 FORM = [
-    *(line("Gross weight", 10, 0), line("Customer", 400, 0), line("61.4 kg", 10, 26), line("Hugo Rossi", 400, 26)),
-    *(line("Place of delivery", 10, 80), line("Phone", 400, 80), line("Norwich", 10, 106), line("0245 881023", 400, 106)),
-    *(line("Bank account", 10, 160), line("Due date", 400, 160)),
-    *(line("GB77120938475566", 10, 186), line("2021-06-12", 400, 186)),
+    line(text, 390.0 * (number % 2), 80.0 * (number // 2) + 26 * below)
+    for number, pair in enumerate(
+        (
+            *(("Gross weight", "61.4 kg"), ("Customer", "Hugo Rossi"), ("Place of delivery", "Norwich")),
+            *(("Phone", "0245 881023"), ("Bank account", "GB77120938475566"), ("Due date", "2021-06-12")),
+        )
+    )
+    for below, text in enumerate(pair)
 ]
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from hra_lab.inputs.documents import ambiguous as made
 from hra_lab.inputs.documents.ambiguous import AmbiguousPage, Random
 
@@ -45,7 +43,7 @@ _NOT_BOTH = ("total", "subtotal", "tax")  # where one is asked for that is missi
 
 
 def _person(random: Random) -> str:
-    return f"{made._pick(random, _FIRST)} {made._pick(random, _LAST)}"
+    return f"{made.pick(random, _FIRST)} {made.pick(random, _LAST)}"
 
 
 def _digits(random: Random, count: int) -> str:
@@ -53,56 +51,56 @@ def _digits(random: Random, count: int) -> str:
 
 
 _VALUES: dict[str, Callable[[Random], str]] = {
-    **dict.fromkeys(("total", "subtotal", "tax", "discount"), lambda random: made._money(random, random.gamma(1.5, 90))),
-    **dict.fromkeys(("date", "due", "birth"), made._date),
+    **dict.fromkeys(("total", "subtotal", "tax", "discount"), lambda random: made.any_money(random, random.gamma(1.5, 90))),
+    **dict.fromkeys(("date", "due", "birth"), made.any_date),
     **dict.fromkeys(("customer", "cashier"), _person),
-    "number": lambda random: made._pick(random, ["", "", "R-", "INV"]) + _digits(random, int(random.integers(5, 9))),
-    "phone": lambda random: f"0{_digits(random, 3)}{made._pick(random, [' ', '-', '/'])}{_digits(random, 6)}",
+    "number": lambda random: made.pick(random, ["", "", "R-", "INV"]) + _digits(random, int(random.integers(5, 9))),
+    "phone": lambda random: f"0{_digits(random, 3)}{made.pick(random, [' ', '-', '/'])}{_digits(random, 6)}",
     "time": lambda random: f"{random.integers(0, 24):02}:{random.integers(0, 60):02}",
     "quantity": lambda random: f"{random.integers(1, 60)}",
-    "address": lambda random: made._pick(random, [f"{random.integers(1, 120)} {made._pick(random, made._STREETS)}", f"{made._pick(random, made._STREETS)} {random.integers(1, 120)}"]),
-    "city": lambda random: made._pick(random, _TOWNS),
-    "account": lambda random: made._pick(random, ["DE", "FR", "GB", ""]) + _digits(random, int(random.integers(10, 19))),
-    "weight": lambda random: f"{random.uniform(0.2, 90):.1f} {made._pick(random, ['kg', 'kg', 'g', 't'])}",
-    "method": lambda random: made._pick(random, ["Cash", "VISA", "Credit card", "Debit", "PayPal", "Transfer"]),
+    "address": lambda random: made.pick(random, [f"{random.integers(1, 120)} {made.pick(random, made.STREETS)}", f"{made.pick(random, made.STREETS)} {random.integers(1, 120)}"]),
+    "city": lambda random: made.pick(random, _TOWNS),
+    "account": lambda random: made.pick(random, ["DE", "FR", "GB", ""]) + _digits(random, int(random.integers(10, 19))),
+    "weight": lambda random: f"{random.uniform(0.2, 90):.1f} {made.pick(random, ['kg', 'kg', 'g', 't'])}",
+    "method": lambda random: made.pick(random, ["Cash", "VISA", "Credit card", "Debit", "PayPal", "Transfer"]),
     "seat": lambda random: f"{random.integers(1, 99)}",
-    "email": lambda random: f"{made._pick(random, _FIRST).lower()}@{made._pick(random, _TOWNS).lower()}.org",
+    "email": lambda random: f"{made.pick(random, _FIRST).lower()}@{made.pick(random, _TOWNS).lower()}.org",
 }  # fmt: skip
 
 
 def labelled_page(random: Random) -> AmbiguousPage:
     """One form, or one letter."""
-    sheet = made._Sheet(random)
+    sheet = made.LineSheet(random)
     sheet.width = float(random.uniform(30, 60))
     kinds = [str(kind) for kind in random.permutation([*_LABELS, *_SHARED])[: int(random.integers(4, 12))]]
     (_form if random.random() < 0.7 else _letter)(sheet, kinds)
     if random.random() < 0.1:
         near = set(_NOT_BOTH) if set(kinds) & set(_NOT_BOTH) else set()
         missing = [kind for kind in (*_LABELS, *_SHARED) if kind not in {*kinds, *near}]
-        sheet.page.asked = [(_ask(random, made._pick(random, missing), ""), "", ())]
-    made._leave_out(random, sheet.page)
+        sheet.page.asked = [(_ask(random, made.pick(random, missing), ""), "", ())]
+    made.leave_out(random, sheet.page)
     return sheet.page
 
 
 def _ask(random: Random, kind: str, label: str) -> str:
     if label and random.random() < 0.4:
-        return made._question(random, label.rstrip(":."))
-    return made._pick(random, (_ASKS.get(kind) or made._ASKS[kind]).split("|"))
+        return made.any_question(random, label.rstrip(":."))
+    return made.pick(random, (_ASKS.get(kind) or made.ASKS[kind]).split("|"))
 
 
 def _label(random: Random, kind: str) -> str:
-    return made._pick(random, _LABELS[kind].split("|") if kind in _LABELS else made._LABELS[kind])
+    return made.pick(random, _LABELS[kind].split("|") if kind in _LABELS else made.LABELS[kind])
 
 
-def _form(sheet: made._Sheet, kinds: list[str]) -> None:
+def _form(sheet: made.LineSheet, kinds: list[str]) -> None:
     """Fields in one to three columns, between lines of text."""
     random, high = sheet.random, sheet.height
-    style = made._pick(random, ["below", "below", "beside", "beside", "inline", "above"])
+    style = made.pick(random, ["below", "below", "beside", "beside", "inline", "above"])
     columns = int(random.choice([1, 2, 2, 2, 3]))
     across = random.uniform(0.9, 1.1) * sheet.right() / columns
-    sheet.write(made._phrase(random).upper(), high, big=random.uniform(1, 2))
+    sheet.write(made.any_phrase(random).upper(), high, big=random.uniform(1, 2))
     sheet.down(2)
-    made._prose(sheet, 3)
+    made.any_prose(sheet, 3)
     small, step = random.uniform(0.75, 1.0), random.uniform(1.5, 2.6)
     colon = ":" if random.random() < (0.2 if style in ("below", "above") else 0.7) else ""
     apart = random.uniform(1, 8) if random.random() < 0.5 else 0.0  # between a label and its value; 0 is just behind it
@@ -134,17 +132,17 @@ def _form(sheet: made._Sheet, kinds: list[str]) -> None:
             if style in ("below", "above"):
                 sheet.y += 0.8 * high
     sheet.down()
-    made._prose(sheet, 8)
+    made.any_prose(sheet, 8)
 
 
-def _letter(sheet: made._Sheet, kinds: list[str]) -> None:
+def _letter(sheet: made.LineSheet, kinds: list[str]) -> None:
     """Running text, some lines of which state a value."""
     random = sheet.random
-    made._prose(sheet, 3)
+    made.any_prose(sheet, 3)
     for kind in kinds:
         label, value = _label(random, kind), _VALUES[kind](random)
-        lead, mark = made._pick(random, _LEADS), made._pick(random, [":", ":", " is", ""])
+        lead, mark = made.pick(random, _LEADS), made.pick(random, [":", ":", " is", ""])
         number = sheet.write(f"{lead.capitalize()} {label.lower().rstrip('.:')}{mark} {value}", sheet.height)
         sheet.page.asked.append((_ask(random, kind, label), value, (number,)))
         sheet.down()
-        made._prose(sheet, 3)
+        made.any_prose(sheet, 3)
