@@ -23,7 +23,7 @@ from hra_lab.inputs.documents.labelled import labelled_page
 
 _HIDDEN, _EPOCHS, _BATCH = (32, 16), 20, 64
 _NETWORKS = 6
-_FORMS = 0.875  # forms of columns and letters for each other page
+_FORMS = 7 / 30  # forms of columns and letters for each other page
 _QUESTIONS = 4  # of a page, at most
 # Made pages lack the answer more often than people ask for what is not there; fitted on the development half of pages
 # that nobody made here, by the likelihood of what is right.
@@ -127,7 +127,7 @@ def train(made: list[Case], scale: tuple[np.ndarray, np.ndarray], seed: int) -> 
     return net.eval()
 
 
-def main(pages: int = 400, seed: int = 0) -> None:
+def main(pages: int = 1500, seed: int = 0) -> None:
     """Make pages, train, judge on pages of another seed, write."""
     known: dict[str, np.ndarray] = {}
     embed = meaning._vectors
