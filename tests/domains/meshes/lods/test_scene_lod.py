@@ -289,7 +289,7 @@ def test_what_is_shown_often_keeps_more(unit: Any, tmp_path: Path) -> None:
     """Of two equal meshes the one that is shown in sixteen places has fewer errors."""
     scene = Scene()
     other = copy.deepcopy(scene.primitive)
-    other["attributes"]["POSITION"] = scene.add(scene.positions * np.float32([1, -1, 1]), bounds=True)
+    other["attributes"]["POSITION"] = scene.add(scene.positions * np.array([1, -1, 1], np.float32), bounds=True)
     scene.header["meshes"].append({"primitives": [other]})
     for place in range(16):
         scene.header["nodes"].append({"mesh": 1, "translation": [2, 0, place]})
