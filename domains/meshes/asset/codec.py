@@ -9,20 +9,17 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hra.domains.meshes.asset.layout import POSITION
 from hra.domains.meshes.asset.packing import localize
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, with_attributes
 from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.errors import MeshError, RepairWarning
 from hra.model.arrays import frozen
-from hra.model.hierarchy import Hierarchy
-
-if TYPE_CHECKING:
-    from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 
 GRID_BITS = 16
 """The finest grid: positions are stored as numbers of 16 bits."""
@@ -88,13 +85,10 @@ def on_grid(mesh: ClusterMesh, bits: int) -> tuple[ClusterMesh, Grid]:
     positions = grid.positions(grid.snap(mesh.positions))
     _warn_of_merged(len(np.unique(mesh.positions, axis=0)) - len(np.unique(positions, axis=0)), grid.step)
     moved = float(np.linalg.norm(positions.astype(np.float64) - mesh.positions, axis=1).max()) * (1 + 1e-12)
-    node = dict(mesh.hierarchy.node)
-    for name in {"radius", "hausdorff"} & set(node):
-        node[name] = _rounded_up(node[name].astype(np.float64) + moved)
-    node["box"] = grid.positions(grid.snap(node["box"].reshape(-1, 3))).reshape(node["box"].shape)
-    links = mesh.hierarchy.added_by, mesh.hierarchy.removed_by
-    hierarchy = Hierarchy.groups(mesh.hierarchy.node_cost, *links, attributes=node, cost_unit=mesh.hierarchy.cost_unit)
-    return replace(mesh, positions=frozen(positions), hierarchy=hierarchy), grid
+    node = mesh.hierarchy.node
+    wider = {name: _rounded_up(node[name].astype(np.float64) + moved) for name in {"radius", "hausdorff"} & set(node)}
+    box = grid.positions(grid.snap(node["box"].reshape(-1, 3))).reshape(node["box"].shape)
+    return replace(with_attributes(mesh, **wider, box=box), positions=frozen(positions)), grid
 
 
 def _warn_of_merged(merged: int, step: float) -> None:

@@ -11,9 +11,8 @@ import numpy as np
 
 from hra.domains.meshes.distances.normal_changes import Surface, normal_changes
 from hra.domains.meshes.distances.surface import boundary_chain
-from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, with_attributes
 from hra.domains.meshes.mesh.ragged import take_runs
-from hra.model.hierarchy import Hierarchy
 
 _FLAT = np.zeros((0, 3), np.float32)
 
@@ -36,15 +35,12 @@ def with_appearance(clusters: ClusterMesh) -> ClusterMesh:
     hierarchy, carried = clusters.hierarchy, clusters.attributes
     normals = _FLAT if carried is None or carried.normals is None else carried.normals
     surface = Surface(clusters.positions, normals, clusters.indices, clusters.offsets)
-    node = dict(hierarchy.node)
-    node["normal_change"] = normal_changes(surface, hierarchy)
-    node["facing"] = _facing(clusters)
-    links = hierarchy.added_by, hierarchy.removed_by
-    looked_at = Hierarchy.groups(hierarchy.node_cost, *links, attributes=node, cost_unit=hierarchy.cost_unit)
+    change, facing = normal_changes(surface, hierarchy), _facing(clusters)
+    looked_at = with_attributes(clusters, normal_change=change, facing=facing)
     report = clusters.report
     if report is not None:
         report = replace(report, settings={**report.settings, "appearance": True})
-    return replace(clusters, hierarchy=looked_at, report=report)
+    return replace(looked_at, report=report)
 
 
 def _facing(clusters: ClusterMesh) -> np.ndarray:

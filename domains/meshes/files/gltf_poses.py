@@ -100,6 +100,11 @@ def skinned(matrices: np.ndarray, parts: Iterator[tuple[np.ndarray, ...]], count
     return blended if any_part else np.tile(np.eye(4), (count, 1, 1))
 
 
+def transformed(points: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Points [V, 3], each by its own of the ``matrices`` [V, 4, 4]."""
+    return np.einsum("vij,vj->vi", matrices[:, :3, :3], points) + matrices[:, :3, 3]
+
+
 def morphed(accessors: Accessors, primitive: Mapping[str, Any], weights: list[float], name: str) -> np.ndarray | None:
     """What the targets add to attribute ``name`` at rest, float64 [V, 3]; None for nothing."""
     total = None

@@ -17,7 +17,7 @@ from hra.domains.meshes.files.gltf_files import read_buffers, split_glb
 from hra.domains.meshes.files.gltf_materials import laid_out, read_materials, report_bright
 from hra.domains.meshes.files.gltf_meshopt import check_compressed, decoded_bytes, is_fallback
 from hra.domains.meshes.files.gltf_nodes import check_instancing, check_nodes, local_matrices, moved, place_count, shown
-from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morphed, skinned
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morphed, skinned, transformed
 from hra.domains.meshes.files.gltf_primitives import (
     check_primitives,
     shows_triangles,
@@ -180,8 +180,7 @@ class _Meshes:
         if joints is not None:
             found = influences(self.accessors, primitive, where)
             matrices = skinned(joints, found, len(positions), where)
-            linear = matrices[:, :3, :3]
-            positions = np.einsum("vij,vj->vi", linear, positions) + matrices[:, :3, 3]
+            linear, positions = matrices[:, :3, :3], transformed(positions, matrices)
             # As viewers do: exact where joints turn and scale evenly.
             normals = None if normals is None else np.einsum("vij,vj->vi", linear, normals)
             if tangents is not None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
 from hra.domains.meshes.files.gltf_nodes import local_matrices, scene_nodes
-from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morphed, skinned
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morphed, skinned, transformed
 from hra.domains.meshes.files.gltf_scene import GltfScene, Place
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
@@ -40,6 +40,10 @@ class Pose(NamedTuple):
     def rigid(self) -> bool:
         """Whether its matrices say all."""
         return self.skin is None and not self.weights
+
+    def shows(self, matrix: np.ndarray) -> np.ndarray:
+        """Of each of its places whether it is that of a matrix [4, 4], bool [n]."""
+        return (self.matrices == matrix).all(axis=(1, 2))
 
 
 def poses(scene: GltfScene) -> dict[int, list[Pose]]:
@@ -80,9 +84,8 @@ def posed(scene: GltfScene, place: Place, pose: Pose, rows: np.ndarray, points: 
     if pose.skin is None:
         return points
     count = len(accessors.array(primitive["attributes"]["POSITION"]))
-    matrices = joint_matrices(accessors, pose.skin)
-    matrices = skinned(matrices, influences(accessors, primitive, where), count, where)[rows]
-    return np.einsum("vij,vj->vi", matrices[:, :3, :3], points) + matrices[:, :3, 3]
+    joints = joint_matrices(accessors, pose.skin)
+    return transformed(points, skinned(joints, influences(accessors, primitive, where), count, where)[rows])
 
 
 class Surface(NamedTuple):
@@ -104,24 +107,14 @@ class Surface(NamedTuple):
     levels: Sequence[np.ndarray]
 
 
-def distances_elsewhere(
-    scene: GltfScene, surface: Surface, ways: Sequence[Pose], measured: tuple[Pose, np.ndarray] | None
-) -> np.ndarray:
-    """Bounds on how far levels of one mesh are from it wherever the scene shows it, float64 [L].
-
-    Parameters
-    ----------
-    ways : all of its poses.
-    measured : the pose and the matrix [4, 4] in which the scene is measured as a whole; None if that says nothing.
-    """
+def distances_alone(scene: GltfScene, surface: Surface, ways: Sequence[Pose]) -> np.ndarray:
+    """Bounds on how far levels of one mesh are from it in all places of these poses, float64 [L]."""
     found = np.zeros(len(surface.levels))
     parts = surface.source, *surface.levels
     used, flat = np.unique(np.concatenate(parts), return_inverse=True)
     triangles = np.split(flat.reshape(-1, 3).astype(np.uint32), np.cumsum([len(one) for one in parts])[:-1])
     number, row = surface.number[used], surface.row[used]
     for pose in ways:
-        if measured is not None and pose[:2] == measured[0][:2] and (pose.matrices == measured[1]).all():
-            continue
         points = surface.points[used]
         for k in np.unique(number).tolist():
             own = number == k

@@ -28,15 +28,15 @@ from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.building.builder import built
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, coordinates_of, layout_of, texture_infos
 from hra.domains.meshes.files.gltf_nodes import moved
-from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned, transformed
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
-from hra.domains.meshes.lods.at_rest import Pose, Surface, distances_elsewhere, posed, poses
+from hra.domains.meshes.lods.at_rest import Pose, Surface, distances_alone, posed, poses
 from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_around
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.lods.refitting import Refit, Refitting
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
-from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, with_attributes
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without_degenerate
@@ -45,7 +45,6 @@ from hra.errors import FileError, HraError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
-from hra.model.hierarchy import Hierarchy
 from hra.traversals.exact import Exact
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ _FEATURE = ("_FEATURE_ID_", "_BATCHID")
 # Attributes of vertices that move, and means of directions that say nothing.
 _FITTED = ("NORMAL", "TANGENT", "TEXCOORD_", "COLOR_")
 _SHORT = 1e-3
-# Animations of files of a number of bytes turn and move by this share wrongly: a twentieth of a pixel of 1000.
+# How far animations in files of a number of bytes are off: turns by a quarter of a pixel of 1000 at most.
 _STILL = 2.0**-14
 _CALLED = {"uv": "TEXCOORD_0", "uv2": "TEXCOORD_1", "normals": "NORMAL", "tangents": "TANGENT", "colors": "COLOR_0"}
 
@@ -281,11 +280,7 @@ def _as_often_as_shown(clusters: ClusterMesh, stand_in: _StandIn, of_source: np.
     of_triangle = stand_in.shown[stand_in.number(of_source[clusters.indices[::3]])]
     sizes = np.diff(clusters.offsets) // 3
     mean = np.add.reduceat(of_triangle, clusters.offsets[:-1] // 3) / sizes
-    hierarchy = clusters.hierarchy
-    node = {**hierarchy.node, "area": hierarchy.attribute("area") * mean}
-    links = hierarchy.added_by, hierarchy.removed_by
-    weighed = Hierarchy.groups(hierarchy.node_cost, *links, attributes=node, cost_unit=hierarchy.cost_unit)
-    return replace(clusters, hierarchy=weighed)
+    return with_attributes(clusters, area=clusters.hierarchy.attribute("area") * mean)
 
 
 def _chain(
@@ -390,6 +385,16 @@ class _StandIn:
         """The matrix float64 [4, 4] that puts primitive k here, posed as it is at rest."""
         return self.matrix[k] if self.pose[k].skin is None else np.eye(4)
 
+    def not_here(self, scenes: int) -> dict[int, list[Pose]]:
+        """Of each mesh the poses that are shown in other places than here: of several ``scenes`` all."""
+        frame, found = [self.frame(k) for k in range(len(self.place))], {}
+        together = scenes < 2 and all(pose.shows(one).any() for pose, one in zip(self.pose, frame, strict=True))
+        for k, (mesh, _) in enumerate(self.place):
+            here = self.pose[k][:2] if together else None
+            ways = [pose for pose in self.ways[mesh] if pose[:2] != here or not pose.shows(frame[k]).all()]
+            found |= {mesh: ways} if ways else {}
+        return found
+
     def by_place(self, triangles: np.ndarray, of_source: np.ndarray, *, every: bool = False) -> dict[Place, np.ndarray]:
         """``triangles`` [F, 3] of vertices here as those of each primitive that has fewer than in the source.
 
@@ -432,12 +437,12 @@ class _StandIn:
     def inside(self, vertices: np.ndarray, points: np.ndarray) -> np.ndarray:
         """``points`` float64 [n, 3] of the mesh here, those of ``vertices``, in the space of their primitives."""
         inverse = np.linalg.inv(np.stack(self.matrix))[self.number(vertices)]
-        return np.einsum("vij,vj->vi", inverse[:, :3, :3], points + self.origin) + inverse[:, :3, 3]
+        return transformed(points + self.origin, inverse)
 
     def outside(self, vertices: np.ndarray, points: np.ndarray) -> np.ndarray:
         """The other way round."""
         matrix = np.stack(self.matrix)[self.number(vertices)]
-        return np.einsum("vij,vj->vi", matrix[:, :3, :3], points) + matrix[:, :3, 3] - self.origin
+        return transformed(points, matrix) - self.origin
 
     def count(self, level: Mapping[Place, np.ndarray]) -> int:
         """The triangles of all primitives, those that are left as they are included."""
@@ -525,38 +530,41 @@ class _Vertices:
     def at_rest(self, levels: Sequence[np.ndarray]) -> list[TriangleMesh]:
         """The source and ``levels`` as they stand here at rest; without normals where skins or targets move them."""
         attributes = concatenate(self._attributes, [len(one) for one in self._attributes]) if self._attributes else None
-        stand_in, positions = self.stand_in, self.positions.copy()
-        number, inside, row = self._inside()
-        for k, (place, pose) in enumerate(zip(stand_in.place, stand_in.pose, strict=True)):
-            if not pose.rigid:
+        stand_in, positions = self.stand_in, self.positions
+        if not all(pose.rigid for pose in stand_in.pose):
+            positions, (number, inside, row) = positions.copy(), self._inside()
+            for k, (place, pose) in enumerate(zip(stand_in.place, stand_in.pose, strict=True)):
                 own, matrix = number == k, stand_in.frame(k)
-                points = posed(self.scene, place, pose, row[own], inside[own])
-                positions[own] = points @ matrix[:3, :3].T + matrix[:3, 3] - stand_in.origin
-        if attributes is not None and not all(pose.rigid for pose in stand_in.pose):
-            attributes = replace(attributes, normals=None, tangents=None)
+                if not pose.rigid:
+                    points = posed(self.scene, place, pose, row[own], inside[own])
+                    positions[own] = points @ matrix[:3, :3].T + matrix[:3, 3] - stand_in.origin
+            if attributes is not None:
+                attributes = replace(attributes, normals=None, tangents=None)
         return [referenced_only(positions, one, attributes) for one in (stand_in.mesh.triangles, *levels)]
 
     def elsewhere(self, levels: Sequence[np.ndarray]) -> np.ndarray:
-        """Bounds on distances where meshes are shown once more, in another pose or in another scene, float64 [L]."""
-        stand_in, found = self.stand_in, np.zeros(len(levels))
+        """Bounds on distances where meshes are shown in other places than here, float64 [L].
+
+        In a file of several scenes, and where a mesh has a size here alone, that is all of them: what lies beside a
+        mesh here need not lie beside it there.
+        """
+        found, left = np.zeros(len(levels)), self.stand_in.not_here(len(self.scene.accessors.header.get("scenes", [])))
+        if not left:
+            return found
         number, inside, row = self._inside()
-        together = len(self.scene.accessors.header.get("scenes", [])) < 2
-        # A primitive without triangles keeps its first one.
-        first = [stand_in.vertex[begin + one[:1]] for begin, one in zip(stand_in.begin, stand_in.source, strict=True)]
-        for mesh in dict.fromkeys(mesh for mesh, _ in stand_in.place):
-            own = np.array([other == mesh for other, _ in stand_in.place])
-            parts, k = np.flatnonzero(own), int(np.argmax(own))
-
-            def of_mesh(triangles: np.ndarray, own: np.ndarray = own, parts: np.ndarray = parts) -> np.ndarray:
-                there = number[triangles[:, 0]]
-                return np.concatenate([triangles[own[there]], *(first[one] for one in parts if one not in there)])
-
-            surface = Surface(
-                stand_in.place, number, row, inside, of_mesh(stand_in.mesh.triangles), [*map(of_mesh, levels)]
-            )
-            known = (stand_in.pose[k], stand_in.frame(k)) if together else None
-            found = np.maximum(found, distances_elsewhere(self.scene, surface, stand_in.ways[mesh], known))
+        for mesh, ways in left.items():
+            parts = [k for k, (other, _) in enumerate(self.stand_in.place) if other == mesh]
+            source, *own = [self._of_primitives(parts, one) for one in (self.stand_in.mesh.triangles, *levels)]
+            surface = Surface(self.stand_in.place, number, row, inside, source, own)
+            found = np.maximum(found, distances_alone(self.scene, surface, ways))
         return found
+
+    def _of_primitives(self, parts: Sequence[int], triangles: np.ndarray) -> np.ndarray:
+        """Those of ``triangles`` that these primitives have; one without any keeps its first."""
+        stand_in, number = self.stand_in, self.stand_in.number(self.of_source[triangles[:, 0]])
+        lost = [k for k in parts if k not in number]
+        first = [stand_in.vertex[stand_in.begin[k] + stand_in.source[k][:1]] for k in lost]
+        return np.concatenate([triangles[np.isin(number, parts)], *first])
 
     def _inside(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of each vertex the number of its primitive, where it is there, float64 [V, 3], and the one it is like."""
@@ -716,14 +724,14 @@ def _skin_placement(scene: GltfScene, mesh: int, skin: int) -> np.ndarray:
     """
     where = f"{scene.where}, meshes[{mesh}]"
     joints = joint_matrices(scene.accessors, skin)
-    bound, posed = [np.empty((0, 3))], [np.empty((0, 3))]
+    bound, moved_by = [np.empty((0, 3))], [np.empty((0, 3))]
     for primitive in scene.accessors.header["meshes"][mesh]["primitives"]:
         if "POSITION" in primitive["attributes"]:
             points = scene.accessors.scale(primitive["attributes"]["POSITION"]).astype(np.float64)
             matrices = skinned(joints, influences(scene.accessors, primitive, where), len(points), where)
             bound.append(points)
-            posed.append(np.einsum("vij,vj->vi", matrices[:, :3, :3], points) + matrices[:, :3, 3])
-    before, after = np.concatenate(bound), np.concatenate(posed)
+            moved_by.append(transformed(points, matrices))
+    before, after = np.concatenate(bound), np.concatenate(moved_by)
     spread = [float(np.sqrt(np.square(points - points.mean(axis=0)).sum())) for points in (before, after)]
     scale = spread[1] / spread[0] if spread[0] > 0 and spread[1] > 0 else 1.0
     matrix = np.diag([scale, scale, scale, 1.0])

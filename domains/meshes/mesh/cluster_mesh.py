@@ -198,6 +198,14 @@ class ClusterMesh(ReadOnlyArrays):
         METHODS["save"](self, path, grid_bits)
 
 
+def with_attributes(mesh: ClusterMesh, **columns: np.ndarray) -> ClusterMesh:
+    """The same mesh with these attributes of its clusters, [N, ...] each, added or in place of others."""
+    tree = mesh.hierarchy
+    links, node = (tree.added_by, tree.removed_by), {**tree.node, **columns}
+    groups = Hierarchy.groups(tree.node_cost, *links, attributes=node, cost_unit=tree.cost_unit)
+    return replace(mesh, hierarchy=groups)
+
+
 def charge(hierarchy: Hierarchy, triangle_count: np.ndarray, attribute_bytes: int, unit: CostUnit) -> Hierarchy:
     """The hierarchy with other costs, see `ClusterMesh.with_cost`.
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.domains.meshes.lods.at_rest import poses
+from hra.domains.meshes.lods.scene_lod import _stand_in
 from hra.errors import RepairWarning
 from tests.helpers.scenes import Scene
 
@@ -153,3 +154,17 @@ def test_poses_are_told_apart(tmp_path: Path) -> None:
     scene.header["scenes"][0]["nodes"].append(3)
     (only,) = poses(GltfScene.open(scene.write(tmp_path / "skin.glb")))[0]
     assert only.skin == 0 and not only.rigid and np.array_equal(only.matrices, np.eye(4)[None])
+
+
+@pytest.mark.parametrize(("size", "alone"), [([1, 1, 1], []), ([1, 0, 1], [0, 1])])
+def test_what_has_no_size_at_rest_covers_nothing(size: list[float], alone: list[int], tmp_path: Path) -> None:
+    """It is simplified as if it had one, beside meshes that it is not beside in the scene: so these count alone."""
+    scene = Scene(9)
+    scene.header["meshes"].append({"primitives": [{**scene.primitive}]})
+    scene.header["nodes"] = [{"mesh": 0, "scale": size}, {"mesh": 1}]
+    scene.header["scenes"][0]["nodes"] = [0, 1]
+    source = scene.write(tmp_path / "scene.glb")
+    assert sorted(_stand_in(GltfScene.open(source)).not_here(1)) == alone
+    lod = meshes.scene_lod(source, SHARES)
+    for level, stated in zip(lod.export(tmp_path / "levels"), lod.chain.errors.tolist(), strict=True):
+        assert measured(source, level) <= stated * (1 + 1e-5)
