@@ -29,7 +29,7 @@ from scene_files import FLAGS, arguments, as_source, gltfpack, header_of, job, p
 from hra.domains import meshes
 from hra.domains.meshes.distances.surface import surface_points
 from hra.domains.meshes.distances.triangle_distance import nearest_distances
-from hra.errors import HraError
+from hra.errors import HraError, RepairWarning
 
 _SHARES = (0.5, 0.25, 0.1)
 _ATTEMPTS = ([], ["-sp"], ["-sp", "-sa"])
@@ -61,13 +61,17 @@ def packed(source: Path, target: Path, share: float, whole: int, npm: Path) -> d
     return {"flags": flags, "drawn": count, "bytes": target.stat().st_size, "cpu_s": round(seconds, 2)}
 
 
-def distances(lod: meshes.SceneLOD, whole: meshes.TriangleMesh) -> list[float]:
-    """The largest distance of points of each level from the source, and of the source from it."""
+def distances(source: Path, files: list[Path]) -> list[float]:
+    """The largest distance of points of each level from the source, and of the source from it, as files at rest."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RepairWarning)  # what one mesh does not hold of a scene
+        whole, *levels = [meshes.load(path) for path in (source, *files)]
     rng = np.random.default_rng(0)
     of_source, found = surface_points(whole, _SAMPLES, rng), []
-    for level in lod.chain.levels:
-        there = nearest_distances(of_source, level.positions, level.triangles).max()
-        back = nearest_distances(surface_points(level, _SAMPLES, rng), whole.positions, whole.triangles).max()
+    for level in levels:
+        shift = np.subtract(level.origin, whole.origin)
+        there = nearest_distances(of_source - shift, level.positions, level.triangles).max()
+        back = nearest_distances(surface_points(level, _SAMPLES, rng) + shift, whole.positions, whole.triangles).max()
         found.append(float(max(there, back)))
     return found
 
@@ -96,7 +100,6 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
             counts[k] = min(max(int(count * ratio), low[k] + 1), high[k] - 1)
         if turn == _ROUNDS - 2:
             counts = low
-    full = meshes.scene_lod(source, [1.0]).chain.levels[0]
     size = 2 * lod.chain.radius
     ours = [
         {
@@ -106,7 +109,7 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
             "stated_of_size": float(stated / size),
             "measured_of_size": measured / size,
         }
-        for file, stated, measured in zip(files, lod.chain.errors, distances(lod, full), strict=True)
+        for file, stated, measured in zip(files, lod.chain.errors, distances(source, files), strict=True)
     ]
     return {"stored": stored, "drawn": whole, "bytes": source.stat().st_size, "hra": ours, "gltfpack": theirs}
 
