@@ -161,6 +161,30 @@ class ShownImage:
         return encode
 
     @cached_property
+    def thinned(self) -> Callable[[float, float], Version]:
+        """A version in which of all squares of two by two texels only a share stays, and the others are their mean.
+
+        Its mipmaps are those of the picture: it looks as one of half the sides does, or better from near.
+        """
+
+        @cache
+        def thin(scale: float, share: float) -> Version:
+            from PIL import Image
+
+            fine, mean = (np.asarray(self._scaled(one)) for one in (scale, scale / 2))
+            mean = _doubled(mean, fine)
+            apart = np.square(fine.astype(np.float32) - mean).reshape(*fine.shape[:2], -1).sum(axis=2, keepdims=True)
+            lost = build_pyramid(apart, "block_mean", 2).levels[-1]
+            kept = np.zeros(lost.shape[:2], bool)
+            kept.flat[np.argsort(-lost, axis=None, kind="stable")[: round(share * kept.size)]] = True
+            kept = _doubled(kept, fine).reshape(*fine.shape[:2], *(1,) * (fine.ndim - 2))
+            stream = io.BytesIO()
+            Image.fromarray(np.where(kept, fine, mean)).save(stream, "PNG")
+            return Version(stream.getvalue(), scale, "PNG")
+
+        return thin
+
+    @cached_property
     def source(self) -> Version:
         """The file as it is."""
         return Version(self.content, 1.0)
@@ -273,12 +297,27 @@ class ShownImage:
                         low, high = (middle, high) if len(found.content) <= most else (low, middle)
                         yield found
             scale *= 2
+        # No difference but for whoever is nearer than a version whose PNG fits.
+        scale = version.scale if "PNG" in self.kinds else math.inf
+        while scale <= 1 and len(self.encoded("PNG", scale, None).content) <= most:
+            scale *= 2
+        low, high = 0.0, 1.0
+        for _ in range(9 if scale <= 1 else 0):
+            share = (low + high) / 2
+            found = self.thinned(scale, share)
+            low, high = (share, high) if len(found.content) <= most else (low, share)
+            yield found
         smallest, largest = version.scale, 1.0
         for _ in range(9):
             scale = (smallest + largest) / 2
             found = self.encoded("WEBP" if self.kinds == ["WEBP"] else "PNG", scale, None)
             smallest, largest = (scale, largest) if len(found.content) <= most else (smallest, scale)
             yield found
+
+
+def _doubled(rows: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Each texel [H / 2, W / 2, ...] as two by two, as many as ``like`` [H, W, ...] has."""
+    return rows.repeat(2, axis=0).repeat(2, axis=1)[: like.shape[0], : like.shape[1]]
 
 
 def _image(levels: Sequence[np.ndarray], number: int) -> Any:

@@ -297,6 +297,45 @@ def test_what_fills_a_gap_fits_and_is_not_worse(room: int) -> None:
 FILLED = ShownImage(photo("PNG", side=128), 1.0, 128.0**2, 1.0)
 
 
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L"])
+@pytest.mark.parametrize("colors", [False, True])
+def test_thinned_images_have_the_mipmaps_of_the_picture(mode: str, colors: bool) -> None:
+    with Image.open(io.BytesIO(photo("PNG", "RGBA", 128))) as opened:
+        opened.convert(mode).save(stream := io.BytesIO(), "PNG")
+    image = ShownImage(stream.getvalue(), 1.0, 128.0**2, 1.0, colors)
+    fine = np.asarray(image.picture, int)
+    with Image.open(io.BytesIO(image.encoded("PNG", 0.5, None).content)) as opened:
+        half = np.asarray(opened, int).reshape(64, 64, -1)
+    sizes, last = [], None
+    for share in (0, 0.25, 0.75, 1):
+        version = image.thinned(1.0, share)
+        with Image.open(io.BytesIO(version.content)) as opened:
+            assert opened.mode == mode and opened.size == (128, 128)
+            own = np.asarray(opened, int)
+        changed = (own != fine).reshape(64, 2, 64, 2, -1).any(axis=(1, 3, 4))
+        assert changed.mean() <= 1 - share
+        own = own.reshape(64, 2, 64, 2, -1)
+        assert (np.ptp(own, axis=(1, 3))[changed] == 0).all()
+        assert (own[:, 0, :, 0] == half)[changed].all()
+        assert last is None or not (changed & ~last).any()
+        assert [image.difference(version, seen) for seen in (-2.5, -4.0)] == [0, 0]
+        last = changed
+        sizes.append(len(version.content))
+    assert sizes == sorted(sizes) and last is not None and not last.any()
+
+
+def test_what_is_seen_without_loss_stays_so_when_a_gap_is_filled() -> None:
+    image = ShownImage(photo("PNG", side=256), 1.0, 256.0**2, 1.0)
+    half, whole = (image.encoded("PNG", scale, None) for scale in (0.5, 1.0))
+    seen = 2.0**-2.5 * 256
+    assert image.difference(half, image.seen(seen)) == 0
+    for share in (0.5, 0.9):
+        most = int((1 - share) * len(half.content) + share * len(whole.content))
+        found = image.filled(half, most, seen)
+        assert found.scale == 1 and 0.9 * most < len(found.content) <= most
+        assert image.difference(found, image.seen(seen)) == 0
+
+
 def test_areas_are_those_of_triangles() -> None:
     flat = np.array([[[0, 0], [2, 0], [0, 3]], [[1, 1], [1, 1], [5, 5]]], float)
     assert areas(flat) == pytest.approx(3)
