@@ -56,7 +56,7 @@ _SPREAD = 1.5
 # Pictures for errors of images have at most so many texels a side.
 _MOST_SIDE = 1024
 # Squared differences that a displacement of a pixel makes, beside those of images, and the most that one can make.
-_DISPLACED, _WORST = 5e-3, 0.1
+_DISPLACED, _WORST = 2.5e-3, 0.1
 # How much a texture's differences show, by words in its name in glTF.
 _WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
 _OTHER_WEIGHT = 0.25
