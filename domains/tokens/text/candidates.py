@@ -59,6 +59,7 @@ FEATURES = (
     *("height", "x", "y", "words", "length", "repeated", "last of kind", "largest", "row values", "colon", "long line"),
     *("left unread", "has models", "page best", "page reads"),
     *("is sum", "is larger part", "is smaller part", "is column's sum", "same amount"),
+    *("names", "is fit", "is about", "is near", "ends in colon", "left is value", "above is value"),
 )
 """What each column of `candidate_features` says."""
 
@@ -162,6 +163,7 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
     in_row = meets > 0.5 * np.minimum(heights[:, None], heights[None, :])
     kinds = [name for name, _ in _KINDS]
     sums = _sums(values, [one.line for one in found], boxes)
+    is_value = [bool(text) and kind_of(text) != "words" for text in texts]
     rows = np.zeros((len(found), len(FEATURES)))
     for number, one in enumerate(found):
         box = boxes[one.line].copy()
@@ -220,6 +222,11 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
             fits.most,
             min(sum(map(bool, texts)) / max(len(texts), 1), 1),
             *sums[number],
+            min(len(concepts(one.text)), 2) / 2,
+            *(itself[[0, 4, 3]] if one.start == 0 and one.end == 1 else (0.0, 0.0, 0.0)),
+            one.text.rstrip().endswith(":"),
+            bool(len(row)) and is_value[row[0]],
+            bool(len(above)) and is_value[above[0]],
         ]
     return rows
 

@@ -163,3 +163,14 @@ def test_titles_with_a_page_number_are_read_however_long_and_many_they_are():
     read = page_lines(np.ascontiguousarray(sheet.pixels()))
     heads = [one for one in read.lines if one.text and "handlers" in one.text.replace(" ", "")]
     assert len(heads) >= 18 and read.counts["pixels of width read"] <= module._READ_WIDTH
+
+
+def test_of_running_text_what_stands_alone_and_what_stands_beside_a_short_line_is_read_first():
+    paragraph = [line(20, 20 * i, 500, None) for i in range(6)]
+    stated, after = line(20, 180, 320, None), [line(20, 200 + 20 * i, 500, None) for i in range(6)]
+    field, short = line(20, 400, 200, None), line(300, 400, 380, None)
+    lines = [*paragraph, stated, *after, field, short]
+    labels, order = module._order(lines)
+    assert np.flatnonzero(labels).tolist() == [len(lines) - 1]
+    assert order[0] == len(lines) - 1 and set(order[1:3]) == {6, 13}
+    assert sorted(order) == list(range(len(lines)))
