@@ -92,7 +92,7 @@ def asks(question: str) -> bool:
 
 def candidates(lines: Sequence[TextLine]) -> list[Candidate]:
     """Every line that was read, and the parts of lines that look like values."""
-    return [one for number, line in enumerate(lines) if line.text for one in _of_line(number, _as_digits(line.text))]
+    return [one for number, line in enumerate(lines) if line.text for one in _of_line(number, line)]
 
 
 def _as_digits(text: str) -> str:
@@ -104,7 +104,8 @@ def _mostly_digits(text: str) -> bool:
     return 2 * sum(map(str.isdigit, text)) >= sum(map(str.isalnum, text))
 
 
-def _of_line(number: int, text: str) -> list[Candidate]:
+def _of_line(number: int, line: TextLine) -> list[Candidate]:
+    text = _as_digits(line.text or "")
     spans = {(0, len(text))}
     _, value, share = split_line(text)
     if value:
@@ -117,7 +118,7 @@ def _of_line(number: int, text: str) -> list[Candidate]:
                 taken.append((start, found.end()))
     spans.update(span for span in taken if not any(span != one and _same(text, span, one) for one in spans))
     return [
-        Candidate(number, start / len(text), end / len(text), text[start:end], text[:start], kind_of(text[start:end]))
+        Candidate(number, line.share(start), line.share(end), text[start:end], text[:start], kind_of(text[start:end]))
         for start, end in sorted(spans)
     ]
 

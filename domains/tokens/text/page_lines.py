@@ -87,7 +87,7 @@ def page_lines(image: np.ndarray) -> PageLines:
     alone = [_scaled(line, scale) for line in alone]
     upright = [*upright, *alone]
     lines, width = _read(finer, fine_scale, [*lines, *_upright(alone, -turns % 4, flat)], upright)
-    upright = [replace(one, text=line.text) for one, line in zip(upright, lines, strict=True)]
+    upright = [replace(one, text=line.text, edges=line.edges) for one, line in zip(upright, lines, strict=True)]
     counts = {
         "pixels searched for text": coarse.shape[0] * coarse.shape[1],
         "lines found": len(lines),
@@ -187,9 +187,17 @@ def _read(
     begun = [replace(lines[i], quad=lines[i].part(0, share)) for i, share in zip(chosen, shares, strict=True)]
     read = reader.read_lines(image, scale, begun, [int(widths[i]) for i in chosen], _LETTERS)
     for number, share, line in zip(chosen, shares, read, strict=True):
-        if line.text is not None:  # what was not read of a line is blank
-            known[number] = lines[number].saying(line.text.ljust(round(len(line.text) / share)))
+        if line.text is not None:
+            known[number] = _with_blanks(line, lines[number], share)
     return known, int(spent)
+
+
+def _with_blanks(begun: TextLine, line: TextLine, share: float) -> TextLine:
+    """A line of which a share was read: what was not is blank."""
+    text = begun.text or ""
+    blanks = round(len(text) / share) - len(text)
+    known = [share * begun.share(letter) for letter in range(len(text) + 1)]
+    return line.saying(text + blanks * " ", np.array([*known, *np.linspace(known[-1], 1, blanks + 1)[1:]]))
 
 
 def _longest(widths: np.ndarray) -> float:
@@ -223,7 +231,7 @@ def _order(lines: Sequence[TextLine]) -> tuple[np.ndarray, list[int]]:
     """
     long = running(lines)
     boxes = np.array([line.box for line in lines]).reshape(-1, 4)
-    alone = paragraph_heads(lines).astype(int) + ends_early(lines, long)
+    alone = paragraph_heads(lines, long).astype(int) + ends_early(lines, long)
     alone[np.any(_level(boxes) & ~long, axis=1)] = 2
     labels = ~long | _beside_value(lines)
     short = sorted(np.flatnonzero(labels).tolist(), key=lambda number: lines[number].aspect)
