@@ -89,7 +89,10 @@ def read_lines(
     MissingExtra : RapidOCR is not installed.
     """
     read = _recognised(image, scale, lines, widths)
-    return [line.saying(text, edges) if score >= least else line for line, (text, score, edges) in zip(lines, read, strict=True)]
+    return [
+        line.saying(text, edges) if score >= least else line
+        for line, (text, score, edges) in zip(lines, read, strict=True)
+    ]
 
 
 def scores(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> float:

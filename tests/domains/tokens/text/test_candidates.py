@@ -196,3 +196,10 @@ def test_what_names_something_and_what_is_a_value_is_told():
     marked = [line("Phone:", 10, 0), line("0245 881023", 200, 0)]
     ends = candidate_features("what is the phone?", marked, candidates(marked))[:, FEATURES.index("ends in colon")]
     assert ends.tolist() == [1, 0]
+
+
+def test_the_part_of_a_line_that_is_a_value_begins_where_its_letters_do():
+    even = line("Paid: 12.50", 0, 0)
+    said = even.saying("Paid: 12.50", np.array([0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 1]))
+    spans = [{(round(one.start, 3), one.end) for one in candidates([each])} for each in (even, said)]
+    assert spans == [{(0, 1), (0.545, 1)}, {(0, 1), (0.5, 1)}]

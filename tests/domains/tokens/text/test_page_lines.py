@@ -174,3 +174,11 @@ def test_of_running_text_what_stands_alone_and_what_stands_beside_a_short_line_i
     assert np.flatnonzero(labels).tolist() == [len(lines) - 1]
     assert order[0] == len(lines) - 1 and set(order[1:3]) == {6, 13}
     assert sorted(order) == list(range(len(lines)))
+
+
+def test_of_a_line_that_is_read_in_part_letters_stand_in_that_part():
+    whole = line(0, 0, 400, None)
+    begun = whole.saying("ab c", np.array([0, 0.2, 0.4, 0.6, 1]))
+    known = module._with_blanks(begun, whole, 0.4)
+    assert known.text == "ab c" + 6 * " "
+    assert np.allclose(known.edges, [0, 0.08, 0.16, 0.24, 0.4, *np.linspace(0.5, 1, 6)])
