@@ -59,6 +59,7 @@ FEATURES = (
     *("height", "x", "y", "words", "length", "repeated", "last of kind", "largest", "row values", "colon", "long line"),
     *("left unread", "has models", "page best", "page reads"),
     *("is sum", "is larger part", "is smaller part", "is column's sum", "same amount"),
+    *("names", "is fit", "is about", "is near", "ends in colon", "left is value", "above is value"),
 )
 """What each column of `candidate_features` says."""
 
@@ -91,7 +92,7 @@ def asks(question: str) -> bool:
 
 def candidates(lines: Sequence[TextLine]) -> list[Candidate]:
     """Every line that was read, and the parts of lines that look like values."""
-    return [one for number, line in enumerate(lines) if line.text for one in _of_line(number, _as_digits(line.text))]
+    return [one for number, line in enumerate(lines) if line.text for one in _of_line(number, line)]
 
 
 def _as_digits(text: str) -> str:
@@ -103,7 +104,8 @@ def _mostly_digits(text: str) -> bool:
     return 2 * sum(map(str.isdigit, text)) >= sum(map(str.isalnum, text))
 
 
-def _of_line(number: int, text: str) -> list[Candidate]:
+def _of_line(number: int, line: TextLine) -> list[Candidate]:
+    text = _as_digits(line.text or "")
     spans = {(0, len(text))}
     _, value, share = split_line(text)
     if value:
@@ -116,7 +118,7 @@ def _of_line(number: int, text: str) -> list[Candidate]:
                 taken.append((start, found.end()))
     spans.update(span for span in taken if not any(span != one and _same(text, span, one) for one in spans))
     return [
-        Candidate(number, start / len(text), end / len(text), text[start:end], text[:start], kind_of(text[start:end]))
+        Candidate(number, line.share(start), line.share(end), text[start:end], text[:start], kind_of(text[start:end]))
         for start, end in sorted(spans)
     ]
 
@@ -162,6 +164,7 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
     in_row = meets > 0.5 * np.minimum(heights[:, None], heights[None, :])
     kinds = [name for name, _ in _KINDS]
     sums = _sums(values, [one.line for one in found], boxes)
+    is_value = [bool(text) and kind_of(text) != "words" for text in texts]
     rows = np.zeros((len(found), len(FEATURES)))
     for number, one in enumerate(found):
         box = boxes[one.line].copy()
@@ -220,6 +223,11 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
             fits.most,
             min(sum(map(bool, texts)) / max(len(texts), 1), 1),
             *sums[number],
+            min(len(concepts(one.text)), 2) / 2,
+            *(itself[[0, 4, 3]] if one.start == 0 and one.end == 1 else (0.0, 0.0, 0.0)),
+            one.text.rstrip().endswith(":"),
+            bool(len(row)) and is_value[row[0]],
+            bool(len(above)) and is_value[above[0]],
         ]
     return rows
 

@@ -15,10 +15,13 @@ class TextLine:
     ----------
     quad : float64 [4, 2], corners (x, y) in pixels of the image: top left, top right, bottom right, bottom left.
     text : what it says; None if it was not read.
+    edges : float64 [letters + 1], shares of its length where letters begin, and the end of the last one; None where
+        they are as wide as each other.
     """
 
     quad: np.ndarray
     text: str | None = None
+    edges: np.ndarray | None = None
 
     @property
     def box(self) -> np.ndarray:
@@ -35,9 +38,13 @@ class TextLine:
         """Length over height."""
         return float(np.linalg.norm(self.quad[1] - self.quad[0])) / max(self.height, 1e-9)
 
-    def saying(self, text: str) -> TextLine:
+    def saying(self, text: str, edges: np.ndarray | None = None) -> TextLine:
         """The same line, read."""
-        return replace(self, text=text)
+        return replace(self, text=text, edges=edges)
+
+    def share(self, letter: int) -> float:
+        """The share of its length where a letter begins, by its number; 1 where it ends."""
+        return letter / max(len(self.text or ""), 1) if self.edges is None else float(self.edges[letter])
 
     def part(self, start: float, end: float) -> np.ndarray:
         """Corners of the stretch from ``start`` to ``end``, shares of its length."""

@@ -24,7 +24,7 @@ _FAINT, _CLEAR = 0.2, 0.4
 _AROUND = 16  # of the longer side is what paper around a stroke means: larger than a letter, smaller than a shadow
 # Pixels of the recogniser's input: labels and values at most, and what is read in all before running text is left out;
 # a core reads some 25 a millisecond.
-_READ_WIDTH, _SKIMMED_WIDTH = 15_000, 5500
+_READ_WIDTH, _SKIMMED_WIDTH = 15_000, 6000
 _FINE_WIDTH, _NARROW, _NARROW_LONG = (
     7500,
     0.7,
@@ -87,7 +87,7 @@ def page_lines(image: np.ndarray) -> PageLines:
     alone = [_scaled(line, scale) for line in alone]
     upright = [*upright, *alone]
     lines, width = _read(finer, fine_scale, [*lines, *_upright(alone, -turns % 4, flat)], upright)
-    upright = [replace(one, text=line.text) for one, line in zip(upright, lines, strict=True)]
+    upright = [replace(one, text=line.text, edges=line.edges) for one, line in zip(upright, lines, strict=True)]
     counts = {
         "pixels searched for text": coarse.shape[0] * coarse.shape[1],
         "lines found": len(lines),
@@ -187,9 +187,17 @@ def _read(
     begun = [replace(lines[i], quad=lines[i].part(0, share)) for i, share in zip(chosen, shares, strict=True)]
     read = reader.read_lines(image, scale, begun, [int(widths[i]) for i in chosen], _LETTERS)
     for number, share, line in zip(chosen, shares, read, strict=True):
-        if line.text is not None:  # what was not read of a line is blank
-            known[number] = lines[number].saying(line.text.ljust(round(len(line.text) / share)))
+        if line.text is not None:
+            known[number] = _with_blanks(line, lines[number], share)
     return known, int(spent)
+
+
+def _with_blanks(begun: TextLine, line: TextLine, share: float) -> TextLine:
+    """A line of which a share was read: what was not is blank."""
+    text = begun.text or ""
+    blanks = round(len(text) / share) - len(text)
+    known = [share * begun.share(letter) for letter in range(len(text) + 1)]
+    return line.saying(text + blanks * " ", np.array([*known, *np.linspace(known[-1], 1, blanks + 1)[1:]]))
 
 
 def _longest(widths: np.ndarray) -> float:
@@ -217,24 +225,33 @@ def _order(lines: Sequence[TextLine]) -> tuple[np.ndarray, list[int]]:
     """Which lines are labels or values, and the order of reading.
 
     Labels and values come first, short ones before long ones; a long line with a value to its right, as titles have in
-    tables of contents, is a label. Then running text: first what begins a paragraph or ends before the margin, as code
-    and entries of lists do and of a paragraph the last line alone.
+    tables of contents, is a label. Then running text: first what begins a paragraph and ends before the margin, which
+    stands alone, and what stands beside a short line, as fields of forms do. Then what does one of both: code and
+    entries of lists end early, of a paragraph the last line alone.
     """
     long = running(lines)
-    first = paragraph_heads(lines) | ends_early(lines, long)
+    boxes = np.array([line.box for line in lines]).reshape(-1, 4)
+    alone = paragraph_heads(lines, long).astype(int) + ends_early(lines, long)
+    alone[np.any(_level(boxes) & ~long, axis=1)] = 2
     labels = ~long | _beside_value(lines)
     short = sorted(np.flatnonzero(labels).tolist(), key=lambda number: lines[number].aspect)
-    return labels, [*short, *np.flatnonzero(~labels & first).tolist(), *np.flatnonzero(~labels & ~first).tolist()]
+    text = np.flatnonzero(~labels)
+    return labels, [*short, *text[np.argsort(-alone[text], kind="stable")].tolist()]
 
 
 def _beside_value(lines: Sequence[TextLine]) -> np.ndarray:
     """Whether a short line stands to the right of each in its row, bool [n]."""
     boxes = np.array([line.box for line in lines]).reshape(-1, 4)
-    middle, height = (boxes[:, 1] + boxes[:, 3]) / 2, boxes[:, 3] - boxes[:, 1]
+    height = boxes[:, 3] - boxes[:, 1]
     value = np.array([line.aspect < _VALUE for line in lines], bool)
-    level = np.abs(middle[:, None] - middle) < 0.5 * np.minimum(height[:, None], height)
-    beside = level & value & (boxes[:, 0] > boxes[:, 2][:, None] - 0.5 * height[:, None])
+    beside = _level(boxes) & value & (boxes[:, 0] > boxes[:, 2][:, None] - 0.5 * height[:, None])
     return np.any(beside, axis=1).reshape(-1)
+
+
+def _level(boxes: np.ndarray) -> np.ndarray:
+    """Whether boxes [n, 4] stand in a row, bool [n, n]."""
+    middle, height = (boxes[:, 1] + boxes[:, 3]) / 2, boxes[:, 3] - boxes[:, 1]
+    return np.abs(middle[:, None] - middle) < 0.5 * np.minimum(height[:, None], height)
 
 
 def overlooked(lines: Sequence[TextLine]) -> list[TextLine]:

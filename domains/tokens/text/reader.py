@@ -89,7 +89,10 @@ def read_lines(
     MissingExtra : RapidOCR is not installed.
     """
     read = _recognised(image, scale, lines, widths)
-    return [line.saying(text) if score >= least else line for line, (text, score) in zip(lines, read, strict=True)]
+    return [
+        line.saying(text, edges) if score >= least else line
+        for line, (text, score, edges) in zip(lines, read, strict=True)
+    ]
 
 
 def scores(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> float:
@@ -104,20 +107,33 @@ def scores(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -> float:
     ------
     MissingExtra : RapidOCR is not installed.
     """
-    return float(np.mean([score for _, score in _recognised(image, scale, lines, None)])) if lines else 0.0
+    return float(np.mean([score for _, score, _ in _recognised(image, scale, lines, None)])) if lines else 0.0
 
 
 def _recognised(
     image: np.ndarray, scale: float, lines: Sequence[TextLine], widths: Sequence[int] | None
-) -> list[tuple[str, float]]:
+) -> list[tuple[str, float, np.ndarray | None]]:
+    """What each line says, how sure that is, and where its letters stand, see `TextLine.edges`."""
     if not lines:
         return []
     from rapidocr.ch_ppocr_rec import TextRecInput
 
     widths = [_full_width(line) for line in lines] if widths is None else widths
     strips = [_strip(image, line.quad / scale, width) for line, width in zip(lines, widths, strict=True)]
-    read = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=False))
-    return list(zip(read.txts, map(float, read.scores), strict=True))
+    read = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=True))
+    edges = [_edges(text, placed) for text, placed in zip(read.txts, read.word_results, strict=True)]
+    return list(zip(read.txts, map(float, read.scores), edges, strict=True))
+
+
+def _edges(text: str, placed: Any) -> np.ndarray | None:
+    """Letters begin and end halfway between the steps at which the recogniser saw them; it says none for blanks."""
+    letters = np.flatnonzero([not letter.isspace() for letter in text])
+    steps = [step for word in placed.word_cols for step in word]
+    if not steps or len(steps) != len(letters):
+        return None
+    middles = np.minimum((np.array(steps) + 0.5) / placed.line_txt_len, 1.0)
+    number = [-0.5, *letters, len(text) - 0.5]
+    return np.interp(np.arange(len(text) + 1) - 0.5, number, [0.0, *middles, 1.0])
 
 
 def _full_width(line: TextLine) -> int:

@@ -22,14 +22,19 @@ def running(lines: Sequence[TextLine]) -> np.ndarray:
     return (aspects >= _LONG) | ((aspects >= _RATHER_LONG) & (boxes[:, 2] - boxes[:, 0] >= _WIDE * width))
 
 
-def paragraph_heads(lines: Sequence[TextLine]) -> np.ndarray:
-    """Whether each line stands farther below the line above it than lines of the page usually do, bool [n]."""
+def paragraph_heads(lines: Sequence[TextLine], long: np.ndarray) -> np.ndarray:
+    """Whether each line stands farther below the line above it than running text usually does, bool [n].
+
+    Parameters
+    ----------
+    long : which lines are running text, bool [n].
+    """
     x0, y0, x1, y1 = np.array([line.box for line in lines]).reshape(-1, 4).T
     middle = (y0 + y1) / 2
     # From the middle of the nearest line above to that of each line; infinite without one.
     over = (x0 < x1[:, None]) & (x1 > x0[:, None]) & (middle < middle[:, None])
     gaps = np.where(over, middle[:, None] - middle, np.inf).min(axis=1, initial=np.inf)
-    known = gaps[np.isfinite(gaps)]
+    known = gaps[np.isfinite(gaps) & long]
     return gaps > _APART * (np.median(known) if len(known) else 0.0)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,10 +18,12 @@ from hra.domains.tokens.text import candidates as candidates_of
 from hra.domains.tokens.text import meaning
 from hra.domains.tokens.text.candidates import FEATURES, Candidate, candidate_features, candidates
 from hra.domains.tokens.text.ranker import PAGE_FEATURES, page_features
-from hra_lab.inputs.documents.ambiguous import ambiguous_page
+from hra_lab.inputs.documents.ambiguous import AmbiguousPage, ambiguous_page
+from hra_lab.inputs.documents.labelled import labelled_page
 
 _HIDDEN, _EPOCHS, _BATCH = (32, 16), 20, 64
 _NETWORKS = 6
+_FORMS = 7 / 30  # forms of columns and letters for each other page
 _QUESTIONS = 4  # of a page, at most
 # Made pages lack the answer more often than people ask for what is not there; fitted on the development half of pages
 # that nobody made here, by the likelihood of what is right.
@@ -36,13 +38,13 @@ def _letters(text: str) -> str:
     return "".join(letter for letter in text.lower() if letter.isalnum())
 
 
-def cases(count: int, seed: int) -> list[Case]:
+def cases(count: int, seed: int, make: Callable[[np.random.Generator], AmbiguousPage]) -> list[Case]:
     """Questions to made pages."""
     found = []
     plain = candidates_of.same_meaning
     for number in range(count):
         random = np.random.default_rng((seed, number))
-        page = ambiguous_page(random)
+        page = make(random)
         parts = candidates(page.lines)
         for place in random.permutation(len(page.asked))[:_QUESTIONS]:
             question, answer, numbers = page.asked[place]
@@ -102,11 +104,10 @@ def _padded(parts: Sequence[torch.Tensor]) -> torch.Tensor:
     return torch.nn.utils.rnn.pad_sequence(list(parts), batch_first=True, padding_value=-torch.inf)
 
 
-def train(made: list[Case], seed: int) -> Net:
-    """The network of least loss on the pages."""
+def train(made: list[Case], scale: tuple[np.ndarray, np.ndarray], seed: int) -> Net:
+    """The network of least loss on the pages, with the mean and spread of the features."""
     torch.manual_seed(seed)
-    rows = np.concatenate([one[0] for one in made])
-    net = Net(rows.mean(axis=0), np.maximum(rows.std(axis=0), 0.05).astype(np.float32))
+    net = Net(*scale)
     steps = _EPOCHS * -(-len(made) // _BATCH)
     adam = torch.optim.AdamW(net.parameters(), 3e-3, weight_decay=0.05)
     slower = torch.optim.lr_scheduler.OneCycleLR(adam, 3e-3, total_steps=steps)
@@ -120,7 +121,7 @@ def train(made: list[Case], seed: int) -> Net:
             loss.backward()
             adam.step()
             slower.step()
-            sums += float(loss) * len(chosen)
+            sums += float(loss.detach()) * len(chosen)
         if epoch % 4 == 3:
             print(f"epoch {epoch + 1}: {sums / len(made):.3f}", flush=True)
     return net.eval()
@@ -131,26 +132,28 @@ def main(pages: int = 1500, seed: int = 0) -> None:
     known: dict[str, np.ndarray] = {}
     embed = meaning._vectors
 
-    def remembered(texts: list[str]) -> dict[str, np.ndarray]:
+    def remembered(texts: tuple[str, ...]) -> dict[str, np.ndarray]:
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        known.update(embed(new) if new else {})
+        known.update(embed(tuple(new)) if new else {})
         return known
 
     meaning._vectors = remembered
+    meaning._BATCH = 64
     torch.set_num_threads(1)
-    made = cases(pages, seed)
-    print(
-        f"{len(made)} questions, {np.mean([one[2] for one in made]):.0%} without an answer, {len(known)} texts",
-        flush=True,
-    )
-    held, nets = cases(max(pages // 10, 1), seed + 1), []
+    made, forms = cases(pages, seed, ambiguous_page), cases(round(_FORMS * pages), seed + 7, labelled_page)
+    print(f"{len(made)} and {len(forms)} questions, {len(known)} texts", flush=True)
+    rows, nets = np.concatenate([one[0] for one in made]), []
+    scale = rows.mean(axis=0), np.maximum(rows.std(axis=0), 0.05).astype(np.float32)
+    few = max(pages // 10, 1)
+    held = cases(few, seed + 1, ambiguous_page), cases(few, seed + 1, labelled_page)
     for number in range(_NETWORKS):
-        nets.append(train(made, seed + number))
+        nets.append(train([*made, *forms], scale, seed + number))
         with torch.no_grad():
-            print(f"network {number + 1} on held out pages: {float(loss_of(nets[-1], held)):.3f}", flush=True)
+            plain, formal = (float(loss_of(nets[-1], one)) for one in held)
+        print(f"network {number + 1} on held out pages: {plain:.3f}, forms and letters: {formal:.3f}", flush=True)
     written = {
-        "mean": nets[0].mean.tolist(),
-        "spread": nets[0].spread.tolist(),
+        "mean": scale[0].tolist(),
+        "spread": scale[1].tolist(),
         "networks": [
             {
                 "layers": [{"weight": one.weight.tolist(), "bias": one.bias.tolist()} for one in net.layers],

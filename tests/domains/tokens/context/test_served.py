@@ -21,7 +21,7 @@ ASKED = "what is the total amount?"
 
 
 def page() -> np.ndarray:
-    sheet = Sheet((256, 384), "DejaVuSans.ttf", 26)
+    sheet = Sheet((384, 256), "DejaVuSans.ttf", 26)
     rows = (("Date", "14.03.2019"), ("TOTAL AMOUNT", "319.10"), ("Change", "4.64"))
     for y, (label, value) in zip((30, 100, 170), rows, strict=True):
         sheet.text(16, y, label)

@@ -159,3 +159,47 @@ def test_sums_of_a_page_full_of_amounts_or_with_a_huge_one_are_left_out():
 )
 def test_letters_that_look_like_digits_are_digits_in_amounts_and_dates(read, meant):
     assert meant in {one.text for one in candidates([line(read, 0, 0)])}
+
+
+FORM = [
+    line(text, 390.0 * (number % 2), 80.0 * (number // 2) + 26 * below)
+    for number, pair in enumerate(
+        (
+            *(("Gross weight", "61.4 kg"), ("Customer", "Hugo Rossi"), ("Place of delivery", "Norwich")),
+            *(("Phone", "0245 881023"), ("Bank account", "GB77120938475566"), ("Due date", "2021-06-12")),
+        )
+    )
+    for below, text in enumerate(pair)
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what is the gross weight?", "61.4 kg"),
+        ("where can money be wired?", "GB77120938475566"),
+        ("what is the due date?", "2021-06-12"),
+    ],
+)
+def test_where_values_stand_below_labels_the_next_label_is_none_of_them(question, answer):
+    assert best(question, FORM)[0] == answer
+
+
+def test_what_names_something_and_what_is_a_value_is_told():
+    found = candidates(FORM)
+    rows = candidate_features("what is the phone?", FORM, found)
+    told = {one.text: dict(zip(FEATURES, row, strict=True)) for one, row in zip(found, rows, strict=True)}
+    assert told["Phone"]["names"] and told["Phone"]["is fit"] == 1 and told["Phone"]["is about"] == 1
+    assert not told["Norwich"]["names"] and not told["Norwich"]["is fit"]
+    assert told["2021-06-12"]["left is value"] and not told["2021-06-12"]["above is value"]
+    assert told["Due date"]["above is value"] and not told["Due date"]["left is value"]
+    marked = [line("Phone:", 10, 0), line("0245 881023", 200, 0)]
+    ends = candidate_features("what is the phone?", marked, candidates(marked))[:, FEATURES.index("ends in colon")]
+    assert ends.tolist() == [1, 0]
+
+
+def test_the_part_of_a_line_that_is_a_value_begins_where_its_letters_do():
+    even = line("Paid: 12.50", 0, 0)
+    said = even.saying("Paid: 12.50", np.array([0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 1]))
+    spans = [{(round(one.start, 3), one.end) for one in candidates([each])} for each in (even, said)]
+    assert spans == [{(0, 1), (0.545, 1)}, {(0, 1), (0.5, 1)}]

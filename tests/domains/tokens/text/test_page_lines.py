@@ -163,3 +163,22 @@ def test_titles_with_a_page_number_are_read_however_long_and_many_they_are():
     read = page_lines(np.ascontiguousarray(sheet.pixels()))
     heads = [one for one in read.lines if one.text and "handlers" in one.text.replace(" ", "")]
     assert len(heads) >= 18 and read.counts["pixels of width read"] <= module._READ_WIDTH
+
+
+def test_of_running_text_what_stands_alone_and_what_stands_beside_a_short_line_is_read_first():
+    paragraph = [line(20, 20 * i, 500, None) for i in range(6)]
+    stated, after = line(20, 180, 320, None), [line(20, 200 + 20 * i, 500, None) for i in range(6)]
+    field, short = line(20, 400, 200, None), line(300, 400, 380, None)
+    lines = [*paragraph, stated, *after, field, short]
+    labels, order = module._order(lines)
+    assert np.flatnonzero(labels).tolist() == [len(lines) - 1]
+    assert order[0] == len(lines) - 1 and set(order[1:3]) == {6, 13}
+    assert sorted(order) == list(range(len(lines)))
+
+
+def test_of_a_line_that_is_read_in_part_letters_stand_in_that_part():
+    whole = line(0, 0, 400, None)
+    begun = whole.saying("ab c", np.array([0, 0.2, 0.4, 0.6, 1]))
+    known = module._with_blanks(begun, whole, 0.4)
+    assert known.text == "ab c" + 6 * " "
+    assert np.allclose(known.edges, [0, 0.08, 0.16, 0.24, 0.4, *np.linspace(0.5, 1, 6)])

@@ -35,3 +35,20 @@ def test_a_line_is_read_as_narrow_as_its_letters_allow_however_loose_its_box():
         for one, width in zip((tight, wide), widths, strict=True)
     ]
     assert all(SequenceMatcher(None, one or "", text).ratio() > 0.9 for one in read)
+
+
+@needs_reader
+def test_letters_stand_where_they_were_printed_however_wide_they_are():
+    """A label of narrow letters before a value of wide ones, which by counting letters would begin farther right."""
+    for font in ("DejaVuSans.ttf", "STIXGeneral.ttf"):
+        sheet, label, value = Sheet((900, 120), font, 34), "still filling it till: ", "WOMBAT 604"
+        whole = sheet.text(40, 40, label + value)
+        begins = 40 + sheet.length(label)
+        (line,) = read_lines(sheet.pixels(), 1.0, [TextLine(whole)])
+        text = line.text or ""
+        x0, x1 = whole[0, 0], whole[1, 0]
+        number = text.index("W")
+        found, counted = (x0 + share * (x1 - x0) for share in (line.share(number), number / len(text)))
+        assert abs(found - begins) < 14 < counted - begins - 30
+        assert (line.share(0), line.share(len(text))) == (0, 1)
+        assert line.edges is not None and (np.diff(line.edges) >= 0).all() and len(line.edges) == len(text) + 1

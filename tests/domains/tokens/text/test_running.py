@@ -15,17 +15,17 @@ def line(x: float, y: float, width: float, height: float = 20) -> TextLine:
 def test_long_lines_and_rather_long_ones_across_the_text_are_running_text():
     lines = [line(0, 0, 400), line(0, 30, 180), line(300, 30, 100), line(0, 60, 260)]
     assert running(lines).tolist() == [True, False, False, True]
-    assert running([]).tolist() == [] and paragraph_heads([]).tolist() == []
+    assert running([]).tolist() == [] and paragraph_heads([], np.zeros(0, bool)).tolist() == []
 
 
 def test_the_first_line_and_those_after_a_gap_begin_a_paragraph():
     lines = [line(0, y, 400) for y in (0, 30, 60, 120, 150, 180)]
-    assert paragraph_heads(lines).tolist() == [True, False, False, True, False, False]
+    assert paragraph_heads(lines, running(lines)).tolist() == [True, False, False, True, False, False]
 
 
 def test_what_stands_in_another_column_is_not_above():
     lines = [line(0, 0, 100), line(0, 30, 100), line(300, 20, 100), line(300, 50, 100)]
-    assert paragraph_heads(lines).tolist() == [True, False, True, False]
+    assert paragraph_heads(lines, np.ones(4, bool)).tolist() == [True, False, True, False]
 
 
 def test_what_ends_well_before_the_margin_of_running_text_ends_early():

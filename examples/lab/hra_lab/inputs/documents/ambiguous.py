@@ -293,7 +293,7 @@ _NAMES = [
     "Wong",
     "Yusof",
 ]
-_STREETS = [
+STREETS = [
     "Jalan Besar",
     "Main Street",
     "Hauptstrasse",
@@ -327,7 +327,7 @@ _TOTALS = [
     "Rounded Total (RM)",
     "TOTAL AMOUNT (INCLUSIVE)",
 ]
-_LABELS = {
+LABELS = {
     "total": _TOTALS,
     "subtotal": [
         "Subtotal",
@@ -374,7 +374,7 @@ _LABELS = {
     "birth": ["Date of birth", "Geburtsdatum", "Born"],
     "quantity": ["Total Qty", "Total quantity", "Items", "Anzahl", "Item count", "Total items", "Kuantiti"],
 }
-_ASKS = {
+ASKS = {
     "total": "what is the total amount?|what is the total?|how much was paid altogether?|what does it cost in all?|how much did the customer pay altogether?|how much money was spent?|what is the final price?|total?|what did the buyer pay?|wie hoch ist der Gesamtbetrag?|quel est le montant total?|berapa jumlah?",
     "subtotal": "what is the subtotal?|what is the total before tax?|how much are the goods without tax?",
     "tax": "how much is the tax?|what is the GST?|what does the state receive?|how much VAT is included?",
@@ -430,7 +430,7 @@ class AmbiguousPage:
     asked: list[tuple[str, str, tuple[int, ...]]] = field(default_factory=list)
 
 
-class _Sheet:
+class LineSheet:
     """Where lines are written; what was written is read with mistakes."""
 
     def __init__(self, random: Random) -> None:
@@ -441,6 +441,7 @@ class _Sheet:
         self.slope = float(random.normal(0, 0.01)) if random.random() < 0.3 else 0.0
 
     def right(self) -> float:
+        """Where lines end."""
         return self.width * self.height
 
     def write(self, text: str, x: float, big: float = 1.0, end: bool = False, y: float | None = None) -> int:
@@ -456,6 +457,7 @@ class _Sheet:
         return len(self.page.lines) - 1
 
     def down(self, steps: float = 1.0) -> None:
+        """Go on so many lines below."""
         self.y += steps * self.pitch * self.height
 
     def _read(self, text: str) -> str:
@@ -493,8 +495,8 @@ class _Sheet:
 
 def ambiguous_page(random: Random) -> AmbiguousPage:
     """One page of a random kind."""
-    sheet = _Sheet(random)
-    kinds: tuple[tuple[Callable[[_Sheet], None], float], ...] = (
+    sheet = LineSheet(random)
+    kinds: tuple[tuple[Callable[[LineSheet], None], float], ...] = (
         (_receipt, 0.4),
         (_form, 0.2),
         (_table, 0.28),
@@ -504,16 +506,16 @@ def ambiguous_page(random: Random) -> AmbiguousPage:
     make(sheet)
     page = sheet.page
     if random.random() < 0.12 and page.asked:  # of something that is not there
-        kind = str(random.choice(list(_ASKS)))
+        kind = str(random.choice(list(ASKS)))
         if make is not _receipt:
-            page.asked = [(_pick(random, _ASKS[kind].split("|")), "", ())]
+            page.asked = [(pick(random, ASKS[kind].split("|")), "", ())]
         elif page.asked:
-            page.asked.append((f"what is the {_phrase(random)}?", "", ()))
-    _leave_out(random, page)
+            page.asked.append((f"what is the {any_phrase(random)}?", "", ()))
+    leave_out(random, page)
     return page
 
 
-def _leave_out(random: Random, page: AmbiguousPage) -> None:
+def leave_out(random: Random, page: AmbiguousPage) -> None:
     """Lines that a reader missed, and long ones that its budget cut short or left unread."""
     budget, most = random.random(), int(random.integers(10, 26))
     share = float(random.uniform(0.1, 0.5))
@@ -528,33 +530,37 @@ def _leave_out(random: Random, page: AmbiguousPage) -> None:
 Choice = TypeVar("Choice")
 
 
-def _pick(random: Random, these: Sequence[Choice]) -> Choice:
+def pick(random: Random, these: Sequence[Choice]) -> Choice:
+    """One of these."""
     return these[int(random.integers(len(these)))]
 
 
-def _money(random: Random, value: float) -> str:
-    unit = _pick(random, ["", "", "", "RM", "$", "RM ", "€ "])
+def any_money(random: Random, value: float) -> str:
+    """An amount as it may be printed."""
+    unit = pick(random, ["", "", "", "RM", "$", "RM ", "€ "])
     text = f"{value:.2f}" if random.random() < 0.8 else f"{value:.2f}".replace(".", ",")
     return unit + text
 
 
-def _date(random: Random) -> str:
+def any_date(random: Random) -> str:
+    """A date as it may be printed."""
     day, month, year = random.integers(1, 29), random.integers(1, 13), random.integers(2008, 2026)
-    name = _pick(random, ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
+    name = pick(random, ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"])
     forms = (f"{day:02}/{month:02}/{year}", f"{day:02}-{month:02}-{year}", f"{day:02}.{month:02}.{year % 100:02}",
              f"{year}-{month:02}-{day:02}", f"{day} {name} {year}", f"{day:02}-{name}-{year}", f"{day:02}/{month:02}/{year % 100:02}")  # fmt: skip
-    return _pick(random, list(forms))
+    return pick(random, list(forms))
 
 
-def _phrase(random: Random) -> str:
+def any_phrase(random: Random) -> str:
+    """One to three words."""
     return " ".join(_WORDS[i] for i in random.integers(len(_WORDS), size=int(random.choice([1, 1, 2, 2, 3]))))
 
 
 def _case(random: Random, text: str) -> str:
-    return _pick(random, [text, text.title(), text.upper(), text.capitalize()])
+    return pick(random, [text, text.title(), text.upper(), text.capitalize()])
 
 
-def _receipt(sheet: _Sheet) -> None:
+def _receipt(sheet: LineSheet) -> None:
     random, page = sheet.random, sheet.page
     at, far = sheet.height * 1.0, "far" if random.random() < 0.75 else "inline"
     centre = sheet.right() / 3
@@ -565,13 +571,13 @@ def _receipt(sheet: _Sheet) -> None:
         if facts[kind][0] == value:
             facts[kind][1].append(number)
 
-    sheet.write(f"{_pick(random, _NAMES)} {_phrase(random)}".upper(), centre, big=random.uniform(1, 1.8))
+    sheet.write(f"{pick(random, _NAMES)} {any_phrase(random)}".upper(), centre, big=random.uniform(1, 1.8))
     sheet.down(1.4)
-    sheet.write(f"No. {random.integers(1, 99)}, {_pick(random, _STREETS)}", centre)
+    sheet.write(f"No. {random.integers(1, 99)}, {pick(random, STREETS)}", centre)
     sheet.down()
     if random.random() < 0.7:
         phone = f"0{random.integers(1, 9)}-{random.integers(1000000, 99999999)}"
-        note("phone", phone, sheet.pair(_pick(random, _LABELS["phone"]), phone, centre, "inline"))
+        note("phone", phone, sheet.pair(pick(random, LABELS["phone"]), phone, centre, "inline"))
     if random.random() < 0.4:
         sheet.pair(
             "GST ID" if random.random() < 0.5 else "Reg No", f"{random.integers(10**8, 10**11)}", centre, "inline"
@@ -579,10 +585,10 @@ def _receipt(sheet: _Sheet) -> None:
 
     def head() -> None:
         date, clock = (
-            _date(random),
+            any_date(random),
             f"{random.integers(0, 24):02}:{random.integers(0, 60):02}" + (":33" if random.random() < 0.3 else ""),
         )
-        style = _pick(random, ["inline", "inline", "right", "alone", "both", "far"])
+        style = pick(random, ["inline", "inline", "right", "alone", "both", "far"])
         if style in ("alone", "both"):
             number = sheet.write(
                 f"{date} {clock}" if style == "both" else date, at if random.random() < 0.6 else centre
@@ -593,22 +599,22 @@ def _receipt(sheet: _Sheet) -> None:
             sheet.down()
         else:
             stamped = f"{date} {clock}" if random.random() < 0.3 else date
-            note("date", date, sheet.pair(_pick(random, _LABELS["date"]), stamped, at, style))
+            note("date", date, sheet.pair(pick(random, LABELS["date"]), stamped, at, style))
             if random.random() < 0.4:
-                note("time", clock, sheet.pair(_pick(random, _LABELS["time"]), clock, at, style))
+                note("time", clock, sheet.pair(pick(random, LABELS["time"]), clock, at, style))
         if random.random() < 0.6:
-            number = f"{_pick(random, ['', 'A', 'INV', 'CS-'])}{random.integers(1000, 10**7)}"
+            number = f"{pick(random, ['', 'A', 'INV', 'CS-'])}{random.integers(1000, 10**7)}"
             note(
                 "number",
                 number,
-                sheet.pair(_pick(random, _LABELS["number"]), number, at, _pick(random, ["inline", "right"])),
+                sheet.pair(pick(random, LABELS["number"]), number, at, pick(random, ["inline", "right"])),
             )
         if random.random() < 0.5:
-            name = _pick(random, _NAMES)
+            name = pick(random, _NAMES)
             note(
                 "cashier",
                 name,
-                sheet.pair(_pick(random, _LABELS["cashier"]), name, at, _pick(random, ["inline", "right"])),
+                sheet.pair(pick(random, LABELS["cashier"]), name, at, pick(random, ["inline", "right"])),
             )
 
     top = random.random() < 0.7
@@ -617,7 +623,7 @@ def _receipt(sheet: _Sheet) -> None:
     sheet.down(0.5)
     if random.random() < 0.5:
         for title, place in zip(
-            ("Qty", "Description", "Price", _pick(random, ["Amount", "Total", "Amount (RM)"])),
+            ("Qty", "Description", "Price", pick(random, ["Amount", "Total", "Amount (RM)"])),
             (0, 0.15, 0.6, 1.0),
             strict=True,
         ):
@@ -642,17 +648,17 @@ def _receipt(sheet: _Sheet) -> None:
     cash = float(np.ceil(rounded / 10) * 10)
 
     def row(kind: str, value: float | str, big: float = 1.0) -> None:
-        text = value if isinstance(value, str) else _money(random, value)
+        text = value if isinstance(value, str) else any_money(random, value)
         if far == "far":
             sheet.write(
-                _case(random, _pick(random, _LABELS[kind])) + (":" if random.random() < 0.4 else ""),
+                _case(random, pick(random, LABELS[kind])) + (":" if random.random() < 0.4 else ""),
                 at if random.random() < 0.7 else centre,
                 big=big,
             )
             number = sheet.write(text, sheet.right(), big=big, end=True)
             sheet.down(big)
         else:
-            number = sheet.pair(_pick(random, _LABELS[kind]), text, at, "inline")
+            number = sheet.pair(pick(random, LABELS[kind]), text, at, "inline")
         note(kind, text, number)
 
     order = random.random
@@ -661,7 +667,7 @@ def _receipt(sheet: _Sheet) -> None:
     if order() < 0.55:
         row("subtotal", round(total - tax, 2))
     if order() < 0.3:
-        row("discount", _pick(random, [0.0, round(total / 10, 2)]) if order() < 0.5 else 0.0)
+        row("discount", pick(random, [0.0, round(total / 10, 2)]) if order() < 0.5 else 0.0)
     if order() < 0.5:
         row("tax", tax)
     if order() < 0.35:
@@ -678,46 +684,46 @@ def _receipt(sheet: _Sheet) -> None:
         sheet.down(0.5)
         places = (0.0, 0.4, 1.0)
         for title, place in zip(
-            ("GST Summary", _pick(random, ["Amount (RM)", "Amount", "Net"]), "Tax (RM)"), places, strict=True
+            ("GST Summary", pick(random, ["Amount (RM)", "Amount", "Net"]), "Tax (RM)"), places, strict=True
         ):
             sheet.write(title, at + place * (sheet.right() - at), end=place == 1.0)
         sheet.down()
-        for name in ("SR @ 6%", "ZRL 0%", _pick(random, ["Total", "Total:", "TOTAL"])):
+        for name in ("SR @ 6%", "ZRL 0%", pick(random, ["Total", "Total:", "TOTAL"])):
             for text, place in zip((name, f"{total - tax:.2f}", f"{tax:.2f}"), places, strict=True):
                 sheet.write(text, at + place * (sheet.right() - at), end=place == 1.0)
             sheet.down()
     if not top:
         head()
     if order() < 0.25:
-        due = _date(random)
-        note("due", due, sheet.pair(_pick(random, _LABELS["due"]), due, at, "inline"))
+        due = any_date(random)
+        note("due", due, sheet.pair(pick(random, LABELS["due"]), due, at, "inline"))
     if order() < 0.3:
         row("discount", 0.0)
     for _ in range(int(random.integers(0, 5))):
         if order() < 0.5:
-            sheet.pair(_phrase(random), _value(random), at, "inline")
+            sheet.pair(any_phrase(random), _value(random), at, "inline")
             continue
-        sheet.write(_pick(random, list(_SENTENCES)), at)
+        sheet.write(pick(random, list(_SENTENCES)), at)
         sheet.down()
-    for kind in {"total", *random.choice(list(facts), size=min(4, len(facts)), replace=False)} | (
-        {"date"} & set(facts)
-    ):
+    asked = {"total", *map(str, random.choice(list(facts), size=min(4, len(facts)), replace=False))}
+    for kind in sorted(asked | ({"date"} & set(facts))):  # the order of a set differs from run to run
         value, numbers = facts[kind]
-        page.asked.append((_pick(random, _ASKS[kind].split("|")), value, tuple(numbers)))
+        page.asked.append((pick(random, ASKS[kind].split("|")), value, tuple(numbers)))
 
 
 def _value(random: Random) -> str:
-    return _pick(random, [
-        f"{random.integers(0, 5000)}", f"{random.uniform(0, 99):.1f}", f"{random.uniform(0, 99):.0f}%", _phrase(random),
-        _phrase(random), _date(random), f"{random.uniform(0, 999):.2f}", f"{_pick(random, _NAMES)} {_pick(random, _NAMES)}",
-        _pick(random, ["yes", "no", "on", "off", "none", "true", "n/a"]), f"{_WORDS[int(random.integers(len(_WORDS)))]}_{random.integers(99)}",
-        f"{random.integers(1, 99)} {_pick(random, ['kg', 'ms', 'MB', 'GB', 'm', 'days'])}",
+    return pick(random, [
+        f"{random.integers(0, 5000)}", f"{random.uniform(0, 99):.1f}", f"{random.uniform(0, 99):.0f}%", any_phrase(random),
+        any_phrase(random), any_date(random), f"{random.uniform(0, 999):.2f}", f"{pick(random, _NAMES)} {pick(random, _NAMES)}",
+        pick(random, ["yes", "no", "on", "off", "none", "true", "n/a"]), f"{_WORDS[int(random.integers(len(_WORDS)))]}_{random.integers(99)}",
+        f"{random.integers(1, 99)} {pick(random, ['kg', 'ms', 'MB', 'GB', 'm', 'days'])}",
     ])  # fmt: skip
 
 
-def _question(random: Random, name: str) -> str:
+def any_question(random: Random, name: str) -> str:
+    """A question in the words of a label."""
     name = name if random.random() < 0.6 else name.lower()
-    return _pick(
+    return pick(
         random,
         [
             f"what is the {name}?",
@@ -730,18 +736,19 @@ def _question(random: Random, name: str) -> str:
     )
 
 
-def _prose(sheet: _Sheet, few: int, name: str = "") -> None:
+def any_prose(sheet: LineSheet, few: int, name: str = "") -> None:
+    """Write sentences, so many at most, that may have the words of a label."""
     for _ in range(int(sheet.random.integers(0, few + 1))):
-        said = _pick(sheet.random, list(_SENTENCES))
+        said = pick(sheet.random, list(_SENTENCES))
         said = f"the {name} of it; {said}" if name and sheet.random.random() < 0.5 else said
         sheet.write(said, sheet.height)
         sheet.down()
 
 
-def _form(sheet: _Sheet) -> None:
-    random, style = sheet.random, _pick(sheet.random, ["inline", "right", "right", "below", "above", "far"])
-    names = list(dict.fromkeys(_phrase(random) for _ in range(int(random.integers(3, 14)))))
-    _prose(sheet, 2, names[0])
+def _form(sheet: LineSheet) -> None:
+    random, style = sheet.random, pick(sheet.random, ["inline", "right", "right", "below", "above", "far"])
+    names = list(dict.fromkeys(any_phrase(random) for _ in range(int(random.integers(3, 14)))))
+    any_prose(sheet, 2, names[0])
     two = random.random() < 0.3 and style in ("inline", "below")
     for number, name in enumerate(names):
         at = sheet.height * (1 + (number % 2) * two * 25)
@@ -752,20 +759,20 @@ def _form(sheet: _Sheet) -> None:
             sheet.down(2 if style in ("below", "above") else 1)
         else:
             line = sheet.pair(mark, value, at, style)
-            sheet.page.asked.append((_question(random, mark), value, (line,)))
+            sheet.page.asked.append((any_question(random, mark), value, (line,)))
         if two and number % 2 == 0:
             sheet.y = y
-    _prose(sheet, 4, names[-1])
+    any_prose(sheet, 4, names[-1])
 
 
-def _table(sheet: _Sheet) -> None:
+def _table(sheet: LineSheet) -> None:
     random = sheet.random
     for _ in range(int(random.choice([1, 1, 2]))):
-        _prose(sheet, 3)
+        any_prose(sheet, 3)
         columns, rows = int(random.integers(2, 6)), int(random.integers(2, 12))
-        heads = [_case(random, _phrase(random)) for _ in range(columns)]
+        heads = [_case(random, any_phrase(random)) for _ in range(columns)]
         sides = [
-            _phrase(random)
+            any_phrase(random)
             if random.random() < 0.7
             else f"{_WORDS[int(random.integers(len(_WORDS)))]} {random.integers(1, 30)}"
             for _ in range(rows)
@@ -773,10 +780,10 @@ def _table(sheet: _Sheet) -> None:
         places = np.cumsum([10.0, *random.uniform(6, 16, size=columns - 1)]) * sheet.height
         end = random.random() < 0.35
         if random.random() < 0.2:
-            sheet.write(_phrase(random), float(places[0]))  # above several columns
+            sheet.write(any_phrase(random), float(places[0]))  # above several columns
             sheet.down()
         if random.random() < 0.8:
-            sheet.write(_phrase(random), sheet.height * 0.5)
+            sheet.write(any_phrase(random), sheet.height * 0.5)
         for head, place in zip(heads, places, strict=True):
             sheet.write(head, float(place), end=end)
         sheet.down(1.1)
@@ -793,18 +800,18 @@ def _table(sheet: _Sheet) -> None:
                             f"{head} of {side}",
                             f"which {head} has {side}?",
                         ]
-                        sheet.page.asked.append((_pick(random, asks), value, (line,)))
+                        sheet.page.asked.append((pick(random, asks), value, (line,)))
             sheet.down()
         sheet.down(2)
-    _prose(sheet, 3)
+    any_prose(sheet, 3)
 
 
-def _contents(sheet: _Sheet) -> None:
+def _contents(sheet: LineSheet) -> None:
     random, number = sheet.random, 1
     wraps, hang = random.random() < 0.35, float(random.choice([0, 0, 1, 2])) * sheet.height
     joined, apart, edge = random.random() < 0.5, random.random() < 0.3, max(sheet.right(), 40 * sheet.height)
     for part in range(int(random.integers(6, 40))):
-        title = _case(random, " ".join(_phrase(random) for _ in range(int(random.integers(1, 4)))))
+        title = _case(random, " ".join(any_phrase(random) for _ in range(int(random.integers(1, 4)))))
         number += int(random.integers(0, 7))
         chapter = f"{part // 5 + 1}.{part % 5 + 1}"
         shown = f"{chapter} {title}" if not apart and random.random() < 0.6 else title
@@ -825,4 +832,4 @@ def _contents(sheet: _Sheet) -> None:
         sheet.down()
         if random.random() < 0.2:
             asks = [f"on which page is {title}?", f"where does {title} begin?", f"what is the page of {title}?"]
-            sheet.page.asked.append((_pick(random, asks), str(number), (line,)))
+            sheet.page.asked.append((pick(random, asks), str(number), (line,)))
