@@ -28,10 +28,7 @@ _SURE = (0.17, 0.75)
 _UNSURE = 0.3  # confidence below which tokens go where they would without a question
 _LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
-_PATCHES = 1  # patches of an answer that stands where nobody looked
-# The mean of networks is less sure than it is right, so that tokens begin more places than they finish. Candidates
-# share their probability as at a temperature of 1 / 1.25 (Guo et al. 2017, arXiv:1706.04599), by development pages.
-_SHARPER = 1.25
+_PATCHES = 4  # patches of an answer that stands where nobody looked
 _DOUBT = 0.02  # the least probability of that: so that what is left of a budget goes to errors elsewhere
 _ON_PRINT = 0.5  # times as likely again on the patch that is most like print
 _TEXTUAL = 0.015  # text-likeness: printed patches have 0.03 to 0.15, less where half of them is paper
@@ -138,23 +135,14 @@ def chances(query: str, parts: Sequence[TokenContext]) -> tuple[list[np.ndarray]
         return None
     shares = ranker().probabilities(candidate_features(query, upright, found))
     parts[0].count("candidates", len(found))
-    places = [(owner[one.line], lines[one.line].part(one.start, one.end)) for one in found]
-    raw = max(float(chance.max()) for chance in _maps(shares, places, parts))
-    sharper = shares**_SHARPER
-    sharper *= shares.sum() / max(float(sharper.sum()), np.finfo(float).tiny)
-    sure = max(_SURE[0] + _SURE[1] * raw, 0.0)
-    return _maps(sharper, places, parts), _PATCHES * max(1 - float(shares.sum()), _DOUBT), sure
-
-
-def _maps(
-    shares: np.ndarray, places: Sequence[tuple[int, np.ndarray]], parts: Sequence[TokenContext]
-) -> list[np.ndarray]:
-    """The probability that the answer stands in each patch of each picture."""
     maps = [np.zeros(part.grid) for part in parts]
-    for share, (number, quad) in zip(shares, places, strict=True):
+    for share, one in zip(shares, found, strict=True):
         if share >= _LEAST:
-            maps[number][patches_under(quad, parts[number].grid, parts[number].patch)] += share
-    return [np.minimum(chance, 1) for chance in maps]
+            part, quad = parts[owner[one.line]], lines[one.line].part(one.start, one.end)
+            maps[owner[one.line]][patches_under(quad, part.grid, part.patch)] += share
+    maps = [np.minimum(chance, 1) for chance in maps]
+    sure = max(_SURE[0] + _SURE[1] * max(float(chance.max()) for chance in maps), 0.0)
+    return maps, _PATCHES * max(1 - float(shares.sum()), _DOUBT), sure
 
 
 def is_sure(sure: float) -> bool:
