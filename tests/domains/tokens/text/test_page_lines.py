@@ -181,4 +181,4 @@ def test_of_a_line_that_is_read_in_part_letters_stand_in_that_part():
     begun = whole.saying("ab c", np.array([0, 0.2, 0.4, 0.6, 1]))
     known = module._with_blanks(begun, whole, 0.4)
     assert known.text == "ab c" + 6 * " "
-    assert np.allclose(known.edges, [0, 0.08, 0.16, 0.24, 0.4, *np.linspace(0.5, 1, 6)])
+    assert known.edges is not None and np.allclose(known.edges, [0, 0.08, 0.16, 0.24, 0.4, *np.linspace(0.5, 1, 6)])
