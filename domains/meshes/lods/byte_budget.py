@@ -161,28 +161,34 @@ class ShownImage:
         return encode
 
     @cached_property
-    def thinned(self) -> Callable[[float, float], Version]:
-        """A version in which of all squares of two by two texels only a share stays, and the others are their mean.
+    def thinned(self) -> Callable[[float], Callable[[float], Version]]:
+        """Versions of a scale in which a share of all squares of two by two texels stays, the others are their mean.
 
-        Its mipmaps are those of the picture: it looks as one of half the sides does, or better from near.
+        Their mipmaps are those of the picture: they look as one of half the sides does, or better from near.
         """
 
         @cache
-        def thin(scale: float, share: float) -> Version:
+        def of_scale(scale: float) -> Callable[[float], Version]:
             from PIL import Image
 
             fine, mean = (np.asarray(self._scaled(one)) for one in (scale, scale / 2))
             mean = _doubled(mean, fine)
             apart = np.square(fine.astype(np.float32) - mean).reshape(*fine.shape[:2], -1).sum(axis=2, keepdims=True)
-            lost = build_pyramid(apart, "block_mean", 2).levels[-1]
-            kept = np.zeros(lost.shape[:2], bool)
-            kept.flat[np.argsort(-lost, axis=None, kind="stable")[: round(share * kept.size)]] = True
-            kept = _doubled(kept, fine).reshape(*fine.shape[:2], *(1,) * (fine.ndim - 2))
-            stream = io.BytesIO()
-            Image.fromarray(np.where(kept, fine, mean)).save(stream, "PNG")
-            return Version(stream.getvalue(), scale, "PNG")
+            lost = build_pyramid(apart, "block_mean", 2).levels[-1][..., 0]
+            worst = np.argsort(-lost, axis=None, kind="stable")
 
-        return thin
+            @cache
+            def thin(share: float) -> Version:
+                kept = np.zeros(lost.shape, bool)
+                kept.flat[worst[: round(share * kept.size)]] = True
+                kept = _doubled(kept, fine).reshape(*fine.shape[:2], *(1,) * (fine.ndim - 2))
+                stream = io.BytesIO()
+                Image.fromarray(np.where(kept, fine, mean)).save(stream, "PNG")
+                return Version(stream.getvalue(), scale, "PNG")
+
+            return thin
+
+        return of_scale
 
     @cached_property
     def source(self) -> Version:
@@ -301,18 +307,20 @@ class ShownImage:
         scale = version.scale if "PNG" in self.kinds else math.inf
         while scale <= 1 and len(self.encoded("PNG", scale, None).content) <= most:
             scale *= 2
-        low, high = 0.0, 1.0
-        for _ in range(9 if scale <= 1 else 0):
-            share = (low + high) / 2
-            found = self.thinned(scale, share)
-            low, high = (share, high) if len(found.content) <= most else (low, share)
-            yield found
-        smallest, largest = version.scale, 1.0
-        for _ in range(9):
-            scale = (smallest + largest) / 2
-            found = self.encoded("WEBP" if self.kinds == ["WEBP"] else "PNG", scale, None)
-            smallest, largest = (scale, largest) if len(found.content) <= most else (smallest, scale)
-            yield found
+        if scale <= 1:
+            yield from _just_fitting(self.thinned(scale), 0.0, most)
+        kind = "WEBP" if self.kinds == ["WEBP"] else "PNG"
+        yield from _just_fitting(lambda scale: self.encoded(kind, scale, None), version.scale, most)
+
+
+def _just_fitting(version: Callable[[float], Version], low: float, most: int) -> Iterator[Version]:
+    """Versions that grow with a number from ``low`` to 1, ever nearer to ``most`` bytes."""
+    high = 1.0
+    for _ in range(9):
+        middle = (low + high) / 2
+        found = version(middle)
+        low, high = (middle, high) if len(found.content) <= most else (low, middle)
+        yield found
 
 
 def _doubled(rows: np.ndarray, like: np.ndarray) -> np.ndarray:

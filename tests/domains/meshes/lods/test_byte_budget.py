@@ -308,7 +308,7 @@ def test_thinned_images_have_the_mipmaps_of_the_picture(mode: str, colors: bool)
         half = np.asarray(opened, int).reshape(64, 64, -1)
     sizes, last = [], None
     for share in (0, 0.25, 0.75, 1):
-        version = image.thinned(1.0, share)
+        version = image.thinned(1.0)(share)
         with Image.open(io.BytesIO(version.content)) as opened:
             assert opened.mode == mode and opened.size == (128, 128)
             own = np.asarray(opened, int)
