@@ -197,7 +197,8 @@ def _with_blanks(begun: TextLine, line: TextLine, share: float) -> TextLine:
     text = begun.text or ""
     blanks = round(len(text) / share) - len(text)
     known = [share * begun.share(letter) for letter in range(len(text) + 1)]
-    return line.saying(text + blanks * " ", np.array([*known, *np.linspace(known[-1], 1, blanks + 1)[1:]]))
+    # From its end backwards, so that the last letter ends there where nothing is blank.
+    return line.saying(text + blanks * " ", np.array([*known[:-1], *np.linspace(1, known[-1], blanks + 1)[::-1]]))
 
 
 def _longest(widths: np.ndarray) -> float:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hra.domains import tokens
 from hra.domains.tokens.text import page_lines as module
+from hra.domains.tokens.text.candidates import candidates
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.page_lines import overlooked, page_lines
 from hra.domains.tokens.text.reader import can_read
@@ -182,3 +183,6 @@ def test_of_a_line_that_is_read_in_part_letters_stand_in_that_part():
     known = module._with_blanks(begun, whole, 0.4)
     assert known.text == "ab c" + 6 * " "
     assert known.edges is not None and np.allclose(known.edges, [0, 0.08, 0.16, 0.24, 0.4, *np.linspace(0.5, 1, 6)])
+    nearly = module._with_blanks(begun, whole, 0.95)
+    assert nearly.text == "ab c" and (nearly.share(0), nearly.share(4)) == (0, 1)
+    assert [one.end for one in candidates([nearly]) if one.text == "ab c"] == [1]
