@@ -2,13 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# One process, with room for the types of all packages: two would infer most of them twice, and one with Node's own limit
+# of 4 GB throws them away in the middle.
+TYPES := NODE_OPTIONS=--max-old-space-size=8192 $(BIN)/basedpyright
 export PYTHON
 # Without it each process that a test starts would compile NumPy, Numba and torch from source again, seconds at a time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help docs prose notebooks demo test test-slow test-paths coverage promises kills fuzz mutants soak matrix test-optimised release compiled bench-core bench-kernels data test-peers lint format clean system-demo system-test
+.PHONY: help docs prose notebooks demo test test-slow test-paths coverage promises kills fuzz mutants soak matrix test-optimised release compiled bench-core bench-kernels data test-peers lint style format clean system-demo system-test
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -16,8 +19,11 @@ help: ## list the targets
 demo: $(VENV)/.demo ## install into .venv and write the demo's report to out/
 	$(BIN)/hra demo --out out/
 
-test: lint ## install into .venv, check style, types and import rules, run the tests
-	$(BIN)/pytest -q -n 2 --dist loadfile --disable-warnings
+# Types take minutes of one core: beside the tests they use what those leave idle. What is wrong is printed last.
+test: style ## install into .venv, check style, types and import rules, run the tests
+	@echo "Checking types beside the tests ..."
+	@$(TYPES) >$(VENV)/types.txt 2>&1 & types=$$!; $(BIN)/pytest -q -n 2 --dist loadfile --disable-warnings; tests=$$?; \
+	wait $$types; types=$$?; [ $$types = 0 ] || cat $(VENV)/types.txt; exit $$((tests | types))
 
 test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
 	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"
@@ -78,12 +84,12 @@ $(VENV)-peers/.peers: pyproject.toml
 	$(VENV)-peers/bin/python -m pip install -q --no-compile -e . hypothesis libcachesim==0.3.5 pytest
 	@touch $@
 
-# One process, with room for the types of all packages: two would infer most of them twice, and one with Node's own limit
-# of 4 GB throws them away in the middle.
-lint: prose ## check style, prose, types and import rules
+lint: style ## check style, prose, types and import rules
+	$(TYPES)
+
+style: prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	NODE_OPTIONS=--max-old-space-size=8192 $(BIN)/basedpyright
 	$(BIN)/lint-imports
 
 prose: $(VENV)/.test ## check the English of pages, docstrings and messages

@@ -45,7 +45,8 @@ def mentions(known: list[Paper]) -> tuple[dict[Paper, set[str]], list[str]]:
     found: dict[Paper, set[str]] = {paper: set() for paper in known}
     unknown = []
     for module, path in modules():
-        for text in prose(path.read_text("utf-8")):
+        source = path.read_text("utf-8")
+        for text in prose(source) if _YEAR.search(source) else ():
             for year in _YEAR.finditer(text):
                 named = [paper for paper in known if paper.year == year[1] and _near(paper, text, year.start())]
                 for paper in named:
