@@ -19,6 +19,7 @@ def living(files: Iterable[str]) -> dict[str, list[FunctionType]]:
     """The functions that are alive, by the files of their code; domains are imported through links."""
     found: dict[str, list[FunctionType]] = {file: [] for file in files}
     names: dict[str, str] = {}
+    gc.unfreeze()  # what was imported before the tests began is not listed otherwise
     for one in gc.get_objects():
         if type(one) is FunctionType:  # isinstance would ask stand-ins of modules for their class
             name = one.__code__.co_filename
