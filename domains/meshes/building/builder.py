@@ -121,6 +121,10 @@ def built(
     if not len(triangles):
         raise MeshError("all triangles of the mesh have two equal corners", where=repr(mesh))
     triangles, back = without_backs(geometry, triangles)
+    if back is not None and attributes is not None:
+        used = np.zeros(len(positions), bool)
+        used[triangles] = True
+        geometry = Geometry.of(positions, attributes, used)
     geometry = with_parts(geometry, triangles)
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:

@@ -86,8 +86,8 @@ class AttributeMetric:
     smooth: np.ndarray
 
     @classmethod
-    def of(cls, positions: np.ndarray, attributes: VertexAttributes) -> AttributeMetric:
-        """From welded positions float32 [V, 3] and the attributes of the same vertices."""
+    def of(cls, positions: np.ndarray, attributes: VertexAttributes, used: np.ndarray | None = None) -> AttributeMetric:
+        """From welded positions float32 [V, 3] and the attributes of the same vertices; ``used`` see `Geometry.of`."""
         columns = [
             (values, weight)
             for values, weight in (
@@ -105,7 +105,7 @@ class AttributeMetric:
         weights = [weight for array, weight in columns for _ in range(array.shape[1])]
         sets = (attributes.uv is not None) + (attributes.uv2 is not None)
         directions = 3 * (attributes.normals is not None) + 4 * (attributes.tangents is not None)
-        creases, unseen = Creases.of(positions, attributes), Unseen.of(positions, attributes)
+        creases, unseen = Creases.of(positions, attributes, used), Unseen.of(positions, attributes, used)
         smooth = values if creases is None else creases.smoothed(values)
         return cls(values, np.array(weights, np.float32), sets, directions, creases, unseen, smooth)
 
@@ -234,11 +234,16 @@ class Geometry:
     spare: np.ndarray | None = None
 
     @classmethod
-    def of(cls, positions: np.ndarray, attributes: VertexAttributes | None = None) -> Geometry:
-        """From welded positions float32 [V, 3] of any magnitude and the attributes of the same vertices."""
+    def of(
+        cls, positions: np.ndarray, attributes: VertexAttributes | None = None, used: np.ndarray | None = None
+    ) -> Geometry:
+        """From welded positions float32 [V, 3] of any magnitude and the attributes of the same vertices.
+
+        No coarser triangle gets a vertex that is not ``used``, bool [V], by the triangles that it stands for.
+        """
         position_of = None if attributes is None else first_at_position(positions)
         unit_positions, scale = exactly_scaled(positions)
-        metric = None if attributes is None else AttributeMetric.of(positions, attributes)
+        metric = None if attributes is None else AttributeMetric.of(positions, attributes, used)
         material = attributes.material if attributes is not None and len(attributes.materials) > 1 else None
         return cls(positions, unit_positions, scale, position_of, metric, material)
 

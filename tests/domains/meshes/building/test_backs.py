@@ -26,8 +26,11 @@ def twice(kind: str) -> meshes.TriangleMesh:
     if kind == "bare":
         return meshes.TriangleMesh(positions, np.concatenate([triangles, triangles[:, ::-1]]))
     triangles = np.concatenate([triangles, triangles[:, ::-1] + np.uint32(count)])
-    if kind == "normals":
+    if kind in ("normals", "any normals"):
         normals = np.repeat(np.array([[0, 1, 0], [0, -1, 0]], np.float32), count, axis=0)
+        if kind == "any normals":
+            normals = np.random.default_rng(0).normal(size=normals.shape).astype(np.float32)
+            normals /= np.linalg.norm(normals, axis=1, keepdims=True)
         carried = meshes.VertexAttributes(normals=normals)
     else:
         sides = (meshes.Material("front"), meshes.Material("back", base_color=(1.0, 0.0, 0.0, 1.0)))
@@ -47,7 +50,7 @@ def test_two_sheets_have_the_bounds_of_one(kind: str) -> None:
     assert meshes.check(built, cuts=20, samples=300).sound
 
 
-@pytest.mark.parametrize("kind", ["bare", "normals", "materials"])
+@pytest.mark.parametrize("kind", ["bare", "normals", "any normals", "materials"])
 def test_no_cut_has_one_side_without_the_other(kind: str) -> None:
     built = meshes.build(twice(kind))
     for share in (0.4, 0.07):
