@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import local_path, read_regular
 
-_USHORT, _UINT, _FLOAT = 5123, 5125, 5126
+_UBYTE, _USHORT, _UINT, _FLOAT = 5121, 5123, 5125, 5126
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _MAX_USHORT_VERTICES = 65_535
 # What linear tracks move without jumps.
@@ -180,7 +180,8 @@ class GltfScene:
         notes : extras of the nodes of each level.
         more : further vertices, numbered on from those of whichever primitive uses them.
         images : files in place of some images, by their numbers.
-        short : leave out keys of animations that change nothing, and write arrays that are alike once. Accessors and
+        short : the same scene in fewer bytes: without keys of animations that change nothing, each vertex and array
+            once, joints as bytes where these hold their numbers, and one view for all arrays of a kind. Accessors and
             views get other numbers, unless an extension may refer to them.
         tolerance : of keys of animations that short files leave out, see `enough_keys`; 0 for the same animation.
 
@@ -213,7 +214,10 @@ class _Written:
         self.free_views: list[int] = []
         self.free_accessors: list[int] = []
         self.held: set[int] = set()
-        self.known_views: dict[tuple[bytes, str], int] = {}
+        # Of short files: by what is said of a view, its number and content; places of arrays in them, and accessors.
+        self.chunks: dict[str, tuple[int, bytearray]] = {}
+        self.known_places: dict[tuple[str, bytes], int] = {}
+        self.known_accessors: dict[str, int] = {}
 
     def file(self, levels: Levels, notes: Sequence[Mapping[str, Any]], images: Mapping[int, bytes]) -> bytes:
         """See `GltfScene.glb`."""
@@ -284,20 +288,10 @@ class _Written:
         return {one: path for one, paths in found.items() for path in paths if len(paths) == 1 and path in _MOVES}
 
     def _shorten_animations(self) -> None:
-        """Write the keys that are needed, all in one view, and each array of them once."""
-        chunk, known, view = bytearray(), {}, -1
+        """Write the keys that are needed."""
 
         def written(old: int, rows: np.ndarray, bounds: bool) -> int:
-            nonlocal view
-            rows = np.ascontiguousarray(rows)
-            entry = self._like(old, rows, bounds)
-            key = rows.tobytes(), json.dumps(entry)
-            if key not in known:
-                view = self._view(b"", {}) if view < 0 else view
-                place = {"bufferView": view, "byteOffset": len(chunk)}
-                known[key] = self._number(self.accessors, self.free_accessors, place | entry)
-                chunk.extend(key[0] + bytes(-len(key[0]) % 4))
-            return known[key]
+            return self._accessor(np.ascontiguousarray(rows).tobytes(), {}, self._like(old, rows, bounds))
 
         paths = self._paths() if self.tolerance else {}
         sources = self._samplers(self.scene.accessors.header)
@@ -312,8 +306,8 @@ class _Written:
             # The format asks for bounds of times alone.
             sampler["input"] = written(source["input"], times[kept], bounds=True)
             sampler["output"] = written(source["output"], values, bounds=False)
-        if view >= 0:
-            self.contents[view] = bytes(chunk)
+            if sampler.get("interpolation") == "LINEAR":  # what is meant without it, too
+                del sampler["interpolation"]
 
     def _replace(
         self, triangles: Mapping[Place, np.ndarray | None], meshes: list[dict[str, Any]], known: dict[Any, Any]
@@ -329,54 +323,62 @@ class _Written:
             pairs = zip(places, given, strict=True)
             chosen = [self.scene.triangles(place) if own is None else own for place, own in pairs]
             vertices = np.unique(np.concatenate([one.reshape(-1) for one in chosen]))
-            accessor = self._gather(vertices, known, key, self.scene.primitive(places[0]))
+            if (group := (key, vertices.tobytes())) not in known:
+                known[group] = self._gather(vertices, self.scene.primitive(places[0]))
+            accessors, row = known[group]
             for place, corners in zip(places, chosen, strict=True):
                 primitive = meshes[place[0]]["primitives"][place[1]]
                 old = primitive.get("indices")
                 primitive.pop("mode", None)
                 primitive["attributes"] = {
-                    name: accessor(k) for name, k in self.scene.primitive(place)["attributes"].items()
+                    name: accessors[k] for name, k in self.scene.primitive(place)["attributes"].items()
                 }
                 if "targets" in primitive:
                     targets = self.scene.primitive(place)["targets"]
-                    primitive["targets"] = [{name: accessor(k) for name, k in one.items()} for one in targets]
-                local = np.searchsorted(vertices, corners).reshape(-1)
-                short = len(vertices) <= _MAX_USHORT_VERTICES
+                    primitive["targets"] = [{name: accessors[k] for name, k in one.items()} for one in targets]
+                local = row[np.searchsorted(vertices, corners).reshape(-1)]
+                short = row.max(initial=-1) < _MAX_USHORT_VERTICES
                 entry = {"componentType": _USHORT if short else _UINT, "type": "SCALAR"}
                 entry |= {} if old is None else _words(self.scene.header["accessors"][int(old)])
                 primitive["indices"] = self._add(
                     local.astype(np.uint16 if short else np.uint32)[:, None], entry, _ELEMENT_BUFFER
                 )
 
-    def _gather(
-        self, vertices: np.ndarray, known: dict[Any, Any], key: str, primitive: dict[str, Any]
-    ) -> Callable[[int], int]:
-        """A function from an accessor to its rows of ``vertices`` as a new one."""
-        numbers = known.setdefault((key, vertices.tobytes()), {})
+    def _gather(self, vertices: np.ndarray, primitive: dict[str, Any]) -> tuple[dict[int, int], np.ndarray]:
+        """By the numbers of a primitive's accessors new ones of ``vertices``, and of each vertex its row in them."""
         place = primitive["attributes"].get("POSITION")
         count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
         extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
         own = np.concatenate([vertices[: len(vertices) - len(extra)], self.more.rows[extra]])
-        names: dict[int, list[str]] = {}
-        for name in primitive["attributes"].keys() & self.more.values.keys():
-            names.setdefault(primitive["attributes"][name], []).append(name)
-
-        def accessor(old: int) -> int:
-            if old not in numbers:
-                source = self.scene.accessors.header["accessors"][old]
-                rows = self.scene.accessors.array(old)[own]
-                if old == place and len(extra):
-                    rows[len(rows) - len(extra) :] = self.scene.accessors.stored(old, self.more.points[extra])
-                for name in names.get(old, ()):
-                    fitted = np.flatnonzero(self.more.fitted[extra])
-                    values = self.more.values[name][extra[fitted], : rows.shape[1]]
-                    rows[len(rows) - len(extra) + fitted] = self.scene.accessors.stored(old, values)
-                entry = self._like(old, rows, "min" in source or "max" in source)
-                few = "sparse" in source or "bufferView" not in source
-                numbers[old] = (self._add_sparse if few else self._add)(rows, entry, _ARRAY_BUFFER)
-            return numbers[old]
-
-        return accessor
+        names: dict[int, set[str]] = {}
+        for name, old in primitive["attributes"].items():
+            names.setdefault(old, set()).add(name)
+        kept = dict.fromkeys(old for old in _accessors_of(primitive) if old != primitive.get("indices"))
+        rows = {old: self.scene.accessors.array(old)[own] for old in kept}
+        for old, array in rows.items():
+            if old == place and len(extra):
+                array[len(array) - len(extra) :] = self.scene.accessors.stored(old, self.more.points[extra])
+            for name in names.get(old, set()) & self.more.values.keys():
+                fitted = np.flatnonzero(self.more.fitted[extra])
+                values = self.more.values[name][extra[fitted], : array.shape[1]]
+                array[len(array) - len(extra) + fitted] = self.scene.accessors.stored(old, values)
+        row = np.arange(len(vertices))
+        if self.short and rows:
+            first, row = _different(list(rows.values()))
+            rows = {old: array[first] for old, array in rows.items()}
+        numbers = {}
+        positions = {one.get("POSITION") for one in (primitive["attributes"], *primitive.get("targets", []))}
+        for old, array in rows.items():
+            source = self.scene.accessors.header["accessors"][old]
+            # The format asks for bounds of positions alone.
+            bounds = ("min" in source or "max" in source) and (old in positions or not self.short)
+            entry = self._like(old, array, bounds)
+            joints = all(name.startswith("JOINTS_") for name in names.get(old, ("",)))
+            if self.short and joints and array.max(initial=0) <= 255:
+                entry["componentType"] = _UBYTE
+            few = "sparse" in source or "bufferView" not in source
+            numbers[old] = (self._add_sparse if few else self._add)(array, entry, _ARRAY_BUFFER)
+        return numbers, row
 
     def _like(self, old: int, rows: np.ndarray, bounds: bool) -> dict[str, Any]:
         """An entry for ``rows`` [n, k] in place of those of an accessor, without a view."""
@@ -384,20 +386,24 @@ class _Written:
         entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
         entry |= {"count": len(rows)} | _words(self.scene.header["accessors"][old])
         if bounds:
-            entry |= {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+            ends = {"min": rows.min(axis=0), "max": rows.max(axis=0)}
+            # Bounds of floats are floats to the format: in short files they have no more digits than tell these apart.
+            brief = self.short and source["componentType"] == _FLOAT
+            entry |= {name: [float(str(x)) for x in end] if brief else end.tolist() for name, end in ends.items()}
         return entry
 
     def _add(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
-        """An accessor of ``rows`` [n, k] with a view of its own; its number."""
+        """An accessor of ``rows`` [n, k]; its number."""
         rows = np.ascontiguousarray(rows.astype(COMPONENT[entry["componentType"]], copy=False))
         content, view = rows.tobytes(), {"target": target}
         size = rows.dtype.itemsize * rows.shape[1]
         if target == _ARRAY_BUFFER and size % 4:
             padded = np.zeros((len(rows), size + -size % 4), np.uint8)
             padded[:, :size] = rows.view(np.uint8).reshape(len(rows), size)
-            content, view = padded.tobytes(), view | {"byteStride": padded.shape[1]}
-        entry = {"bufferView": self._view(content, view), "count": len(rows), **entry}
-        return self._number(self.accessors, self.free_accessors, entry)
+            content = padded.tobytes()
+        if target == _ARRAY_BUFFER and (size % 4 or self.short):
+            view |= {"byteStride": size + -size % 4}
+        return self._accessor(content, view, {"count": len(rows), **entry})
 
     def _add_sparse(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
         """The same, of which only rows that are not zero are written, where that is shorter."""
@@ -408,20 +414,36 @@ class _Written:
             return self._add(rows, entry, target)
         entry = {"count": len(rows), **entry}
         if len(kept):
-            places = self._view(kept.astype(np.uint16 if short else np.uint32).tobytes(), {})
-            indices = {"bufferView": places, "componentType": _USHORT if short else _UINT}
-            values = {"bufferView": self._view(rows[kept].tobytes(), {})}
+            places = self._place(kept.astype(np.uint16 if short else np.uint32).tobytes(), {})
+            indices = {**places, "componentType": _USHORT if short else _UINT}
+            values = self._place(rows[kept].tobytes(), {})
             entry["sparse"] = {"count": len(kept), "indices": indices, "values": values}
         return self._number(self.accessors, self.free_accessors, entry)
 
+    def _accessor(self, content: bytes, view: dict[str, Any], entry: dict[str, Any]) -> int:
+        """An accessor of ``content``; its number. Short files hold what is alike once."""
+        entry = self._place(content, view) | entry
+        key = json.dumps(entry)
+        if not self.short or key not in self.known_accessors:
+            self.known_accessors[key] = self._number(self.accessors, self.free_accessors, entry)
+        return self.known_accessors[key]
+
+    def _place(self, content: bytes, view: dict[str, Any]) -> dict[str, int]:
+        """Where ``content`` is: in a view of its own, in short files in the only one of this kind."""
+        if not self.short:
+            return {"bufferView": self._view(content, view)}
+        kind = json.dumps(view)
+        if kind not in self.chunks:
+            self.chunks[kind] = self._view(b"", view), bytearray()
+        number, chunk = self.chunks[kind]
+        if (kind, content) not in self.known_places:
+            self.known_places[kind, content] = len(chunk)
+            chunk += content + bytes(-len(content) % 4)
+        return {"bufferView": number, "byteOffset": self.known_places[kind, content]}
+
     def _view(self, content: bytes, entry: dict[str, Any]) -> int:
-        """A view of ``content``; its number. Short files hold what is alike once."""
-        key = (content, json.dumps(entry)) if self.short and content else None
-        if key in self.known_views:
-            return self.known_views[key]
+        """A view of ``content``; its number."""
         number = self._number(self.views, self.free_views, {"buffer": 0, **entry})
-        if key is not None:
-            self.known_views[key] = number
         self.contents += [b""] * (len(self.views) - len(self.contents))
         self.contents[number] = content
         return number
@@ -526,6 +548,8 @@ class _Written:
             while free and free[-1] == len(entries) - 1:
                 entries.pop()
                 free.pop()
+        for number, chunk in self.chunks.values():
+            self.contents[number] = bytes(chunk)
         if self.short and not self.held:
             self._renumber()
         for number in self.free_accessors:
@@ -543,7 +567,7 @@ class _Written:
         self.header.pop("buffers", None)
         if at:
             self.header["buffers"] = [{"byteLength": at}]
-        return container(self.header, b"".join(parts))
+        return container(_brief(self.header) if self.short else self.header, b"".join(parts))
 
     def _renumber(self) -> None:
         """Close the gaps among accessors and views; nothing but what is changed here refers to them."""
@@ -570,6 +594,30 @@ class _Written:
         for entry, name in rest:
             if name in entry:
                 entry[name] = accessors[entry[name]]
+
+
+def _brief(value: Any) -> Any:
+    """A part of a header with 1 for 1.0, but for what others have added to the format; -0.0 keeps its sign."""
+    if isinstance(value, dict):
+        return {name: one if name in ("extras", "extensions") else _brief(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_brief(one) for one in value]
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53 and str(value) != "-0.0"
+    return int(value) if whole else value
+
+
+def _different(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Of arrays [V, k] the first row of each kind, int64 [K], in their order, and of each row its kind, int64 [V]."""
+    flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in arrays]
+    size = sum(array.shape[1] for array in flat)
+    words = np.concatenate([*flat, np.zeros((len(flat[0]), -size % 8), np.uint8)], axis=1).view(np.uint64)
+    # Sums of words times odd numbers are equal for equal rows, and sort several times as fast.
+    factors = np.random.default_rng(0).integers(2**63, size=words.shape[1]).astype(np.uint64) * 2 + 1
+    first, kind = np.unique((words * factors).sum(axis=1), return_index=True, return_inverse=True)[1:]
+    if (words[first[kind]] != words).any():
+        first, kind = np.unique(words, axis=0, return_index=True, return_inverse=True)[1:]
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[kind.reshape(-1)]
 
 
 def _without(entries: list[dict[str, Any]], free: list[int]) -> dict[int, int]:

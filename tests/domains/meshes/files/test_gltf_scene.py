@@ -1,4 +1,4 @@
-"""Keys of animations that change nothing are left out, and nothing else is."""
+"""Short files draw and move as the source does: they lack keys that change nothing, and what is there twice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.domains.meshes.files.gltf_keys import enough_keys, needed_keys
-from hra.domains.meshes.files.gltf_scene import GltfScene
+from hra.domains.meshes.files.gltf_scene import GltfScene, _different
 from tests.helpers.scenes import Read, Scene
 
 
@@ -167,3 +167,71 @@ def test_a_short_file_moves_as_the_source_does(extension: bool, tmp_path: Path) 
         referred = {*primitive["attributes"].values(), primitive["indices"], inverse}
         referred |= {one[end] for one in header["animations"][0]["samplers"] for end in ("input", "output")}
         assert referred == set(range(len(header["accessors"])))
+
+
+@pytest.mark.parametrize("most", [255, 256])
+def test_a_short_file_draws_the_same_corners(most: int, tmp_path: Path) -> None:
+    """Each vertex and array is written once, in one view for all arrays of a kind; joints are bytes if they fit."""
+    scene = Scene(9)
+    scene.skin()
+    scene.morph()
+    attributes, target = scene.primitive["attributes"], scene.primitive["targets"][0]
+    joints = Read(scene.write(tmp_path / "a.glb")).array(attributes["JOINTS_0"]).astype(np.uint16)
+    joints[0, 2] = most
+    corners = scene.triangles.reshape(-1)  # each triangle has vertices of its own
+    read = Read(tmp_path / "a.glb")
+    for one in (attributes, *scene.primitive["targets"]):
+        for name, number in one.items():
+            rows = joints if name == "JOINTS_0" else read.array(number)
+            one[name] = scene.add(rows[corners], bounds=True)
+    attributes["TEXCOORD_1"] = scene.add(scene.uv[corners])
+    target["NORMAL"] = scene.add(np.zeros((len(corners), 3), np.float32))
+    scene.primitive["indices"] = scene.add(np.arange(len(corners), dtype=np.uint16)[:, None])
+    scene.header["nodes"][0] |= {"translation": [1.0, -0.0, 0.25], "extras": {"kept": 1.0}}
+    source = scene.write(tmp_path / "a.glb")
+    opened = GltfScene.open(source)
+    (tmp_path / "short.glb").write_bytes(opened.glb([{(0, 0): opened.triangles((0, 0))}], short=True))
+    before, after = Read(source), Read(tmp_path / "short.glb")
+    files = before, GltfScene.open(tmp_path / "short.glb").accessors
+    own = [file.header["meshes"][0]["primitives"][0] for file in files]
+    indices = [file.array(one["indices"])[:, 0] for file, one in zip(files, own, strict=True)]
+    for old, new in zip(*([one["attributes"], *one["targets"]] for one in own), strict=True):
+        assert old.keys() == new.keys()
+        for name in old:
+            drawn = [file.array(one[name])[index] for file, one, index in zip(files, (old, new), indices, strict=True)]
+            assert (drawn[0] == drawn[1]).all()
+            entry = files[1].header["accessors"][new[name]]
+            assert entry["count"] == len(scene.positions)
+            assert ("min" in entry) == (name == "POSITION")
+            if "min" in entry:
+                assert np.float32(entry["min"]).tolist() == drawn[0].min(axis=0).tolist()
+                assert np.float32(entry["max"]).tolist() == drawn[0].max(axis=0).tolist()
+    found = own[1]["attributes"]
+    assert files[1].header["accessors"][found["JOINTS_0"]]["componentType"] == (5121 if most == 255 else 5123)
+    assert found["TEXCOORD_1"] == found["TEXCOORD_0"]
+    kinds = [(view["target"], view.get("byteStride")) for view in after.header["bufferViews"] if "target" in view]
+    assert len(kinds) == len(set(kinds)) == (5 if most == 255 else 4)
+    assert b'"translation":[1,-0.0,0.25],"extras":{"kept":1.0}' in (tmp_path / "short.glb").read_bytes()
+
+
+def test_rows_that_differ_in_one_bit_are_told_apart() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 2, (400, 3)).astype(np.float32)
+    second = rng.integers(0, 256, (400, 1)).astype(np.uint8) & 1
+    second[7] |= 128
+    ones, kind = _different([first, second])
+    both = np.column_stack([first, second])
+    assert (both[ones][kind] == both).all()
+    assert len(ones) == len(np.unique(both, axis=0)) == kind.max() + 1
+    assert (np.diff(ones) > 0).all() and 7 in ones
+
+
+def test_equal_sums_of_different_rows_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ones:
+        def integers(self, _: int, size: int) -> np.ndarray:
+            return np.zeros(size, np.int64)
+
+    monkeypatch.setattr(np.random, "default_rng", lambda _: Ones())
+    rows = np.array([[1, 2], [2, 1], [1, 2]], np.uint64)
+    ones, kind = _different([rows])
+    assert ones.tolist() == [0, 1] and kind.tolist() == [0, 1, 0]

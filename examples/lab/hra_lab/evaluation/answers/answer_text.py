@@ -26,8 +26,8 @@ Asked: $tasks made receipts, forms and letters whose words and boxes are known, 
 its label. Tokens are made an image again, and the recogniser of RapidOCR reads the place of the answer. The answer is
 what it reads there without spaces; the score is ANLS with its threshold of 0.5 (`hra_lab.vqa`). **The place is
 given**, so that this judges what tokens show and not whether a model would find it. The relevance from the question,
-`PhraseRelevance`, reads the page with the same recogniser; every third page is read by Tesseract as well, which it
-has not seen.
+`PhraseRelevance`, reads the page with the same recogniser. Where Tesseract is installed it reads every third page, too;
+relevance has not seen it.
 
 ![score against tokens](pictures/reading.png)
 """
