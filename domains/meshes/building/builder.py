@@ -121,10 +121,10 @@ def built(
     if not len(triangles):
         raise MeshError("all triangles of the mesh have two equal corners", where=repr(mesh))
     triangles, back = without_backs(geometry, triangles)
-    if back is not None and attributes is not None:
-        used = np.zeros(len(positions), bool)
-        used[triangles] = True
-        geometry = Geometry.of(positions, attributes, used)
+    behind = np.full(len(positions), -1, np.int64)
+    behind[triangles] = triangles if back is None else np.where(back[triangles] < 0, triangles, back[triangles])
+    if attributes is not None and (behind != np.arange(len(behind))).any():
+        geometry = Geometry.of(positions, attributes, behind)
     geometry = with_parts(geometry, triangles)
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:

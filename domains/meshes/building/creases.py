@@ -30,15 +30,17 @@ class Creases:
     normals: np.ndarray | None
 
     @classmethod
-    def of(cls, positions: np.ndarray, attributes: VertexAttributes, used: np.ndarray | None = None) -> Creases | None:
+    def of(
+        cls, positions: np.ndarray, attributes: VertexAttributes, behind: np.ndarray | None = None
+    ) -> Creases | None:
         """From welded positions float32 [V, 3] and attributes; None where no two vertices differ in that way.
 
-        Vertices that are not ``used`` (bool [V]) are each alone.
+        Vertices ``behind`` them (see `Geometry.of`) do not differ otherwise, either.
         """
         kept = None
         if any(array is not None for array in (attributes.uv, attributes.material, attributes.tangents)):
             kept = replace(attributes, normals=None, colors=None, tangents=_signs(attributes.tangents), unseen=None)
-        wedges = _wedges(positions, kept, used)
+        wedges = _wedges(positions, kept, behind)
         return None if wedges is None else cls(*wedges, attributes.normals)
 
     def with_rows(self, vertices: np.ndarray) -> Creases:
@@ -84,14 +86,14 @@ class Unseen:
     side: np.ndarray
 
     @classmethod
-    def of(cls, positions: np.ndarray, attributes: VertexAttributes, used: np.ndarray | None = None) -> Unseen | None:
+    def of(cls, positions: np.ndarray, attributes: VertexAttributes, behind: np.ndarray | None = None) -> Unseen | None:
         """From welded positions float32 [V, 3] and attributes; None where no two vertices differ in that way.
 
-        Vertices that are not ``used`` (bool [V]) are each alone.
+        Vertices ``behind`` them (see `Geometry.of`) do not differ otherwise, either.
         """
         if attributes.unseen is None:
             return None
-        wedges = _wedges(positions, replace(attributes, unseen=None), used)
+        wedges = _wedges(positions, replace(attributes, unseen=None), behind)
         if wedges is None:
             return None
         keys = np.column_stack([first_at_position(positions).astype(np.int64), attributes.unseen])
@@ -119,14 +121,15 @@ class Unseen:
 
 
 def _wedges(
-    positions: np.ndarray, kept: VertexAttributes | None, used: np.ndarray | None
+    positions: np.ndarray, kept: VertexAttributes | None, behind: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Of each set of vertices with the same position and ``kept`` the first one stands for all: the fields of both."""
     number, count = row_numbers(positions, kept)
     if count == len(positions):
         return None
-    if used is not None:
-        number, count = np.where(used, number, count + np.arange(len(number))), count + len(number)
+    if behind is not None:
+        both = np.unique(number.astype(np.int64) * count + number[behind], return_inverse=True)[1].reshape(-1)
+        number, count = np.where(behind >= 0, both, len(both) + np.arange(len(both))), 2 * len(both)
     first = first_occurrences(number, count)[number].astype(np.uint32)
     return first, *group(first, len(positions))
 

@@ -86,8 +86,10 @@ class AttributeMetric:
     smooth: np.ndarray
 
     @classmethod
-    def of(cls, positions: np.ndarray, attributes: VertexAttributes, used: np.ndarray | None = None) -> AttributeMetric:
-        """From welded positions float32 [V, 3] and the attributes of the same vertices; ``used`` see `Geometry.of`."""
+    def of(
+        cls, positions: np.ndarray, attributes: VertexAttributes, behind: np.ndarray | None = None
+    ) -> AttributeMetric:
+        """From welded positions float32 [V, 3] and attributes of the same vertices; ``behind`` see `Geometry.of`."""
         columns = [
             (values, weight)
             for values, weight in (
@@ -105,7 +107,7 @@ class AttributeMetric:
         weights = [weight for array, weight in columns for _ in range(array.shape[1])]
         sets = (attributes.uv is not None) + (attributes.uv2 is not None)
         directions = 3 * (attributes.normals is not None) + 4 * (attributes.tangents is not None)
-        creases, unseen = Creases.of(positions, attributes, used), Unseen.of(positions, attributes, used)
+        creases, unseen = Creases.of(positions, attributes, behind), Unseen.of(positions, attributes, behind)
         smooth = values if creases is None else creases.smoothed(values)
         return cls(values, np.array(weights, np.float32), sets, directions, creases, unseen, smooth)
 
@@ -235,15 +237,18 @@ class Geometry:
 
     @classmethod
     def of(
-        cls, positions: np.ndarray, attributes: VertexAttributes | None = None, used: np.ndarray | None = None
+        cls, positions: np.ndarray, attributes: VertexAttributes | None = None, behind: np.ndarray | None = None
     ) -> Geometry:
         """From welded positions float32 [V, 3] of any magnitude and the attributes of the same vertices.
 
-        No coarser triangle gets a vertex that is not ``used``, bool [V], by the triangles that it stands for.
+        Parameters
+        ----------
+        behind : int64 [V], the vertex behind each in a second sheet, itself where there is none, and -1 for vertices
+            that no triangle uses, which no coarser triangle gets. None for no second sheet and all vertices used.
         """
         position_of = None if attributes is None else first_at_position(positions)
         unit_positions, scale = exactly_scaled(positions)
-        metric = None if attributes is None else AttributeMetric.of(positions, attributes, used)
+        metric = None if attributes is None else AttributeMetric.of(positions, attributes, behind)
         material = attributes.material if attributes is not None and len(attributes.materials) > 1 else None
         return cls(positions, unit_positions, scale, position_of, metric, material)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -279,3 +280,20 @@ def test_triangles_are_on_one_side_of_an_unseen_seam_wherever_they_can_be() -> N
         if set.intersection(*(sides[v] for v in triangle)):
             assert len(set(right[triangle].tolist())) == 1
     assert Unseen.of(positions, meshes.VertexAttributes(normals=normals)) is None
+
+
+def test_wedges_are_of_vertices_that_are_used_and_look_alike_from_behind() -> None:
+    """Of five vertices at one place 0 to 2 have 5 to 7 behind them, which is of another material; nothing uses 4."""
+    normals = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
+    material = np.array([0, 0, 0, 0, 0, 1, 1, 2], np.int32)
+    sides = tuple(meshes.Material(name) for name in "abc")
+    given = meshes.VertexAttributes(normals=normals, material=material, materials=sides)
+    for kind, attributes in (
+        (Creases, given),
+        (Unseen, replace(given, normals=None, unseen=np.arange(8, dtype=np.int32))),
+    ):
+        plain = kind.of(np.zeros((8, 3), np.float32), attributes)
+        assert plain is not None and plain.first.tolist() == [0, 0, 0, 0, 0, 5, 5, 7]
+        found = kind.of(np.zeros((8, 3), np.float32), attributes, np.array([5, 6, 7, 3, -1, -1, -1, -1]))
+        assert found is not None and found.first.tolist() == [0, 0, 2, 3, 4, 5, 6, 7]
+        assert found.wedges[found.offsets[0] : found.offsets[1]].tolist() == [0, 1]

@@ -33,13 +33,13 @@ def reading_of(boxes: np.ndarray, cells: int = CELLS) -> Reading:
     """
     fine = 6  # points along a side of a cell
     axis = (np.arange(cells * fine) + 0.5) / fine
-    x, y = (each.ravel() for each in np.meshgrid(axis, axis))
     centres, width = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2] - boxes[:, 0]
-    inside = (x[:, None] >= boxes[:, 0]) & (x[:, None] < boxes[:, 2]) & (y[:, None] >= boxes[:, 1])
-    inside &= y[:, None] < boxes[:, 3]
-    far = np.hypot(x[:, None] - centres[:, 0], y[:, None] - centres[:, 1])
+    # Along each axis by itself, points [P, K]: distances from centres, and whether tokens reach there.
+    apart = [axis[:, None] - centres[:, side] for side in (0, 1)]
+    in_x, in_y = ((axis[:, None] >= boxes[:, side]) & (axis[:, None] < boxes[:, side + 2]) for side in (0, 1))
+    far = np.sqrt(apart[0] ** 2 + apart[1][:, None] ** 2)
     # Of the tokens that show a point the smallest, then the nearest; without one the nearest of all.
-    owner = np.where(inside, width * 1e3 + far, 1e6 + far).argmin(axis=1).reshape(cells * fine, -1)
+    owner = (np.where(in_x & in_y[:, None], width * 1e3, 1e6) + far).argmin(axis=2)
     owned, blended = (np.zeros((cells * cells, len(boxes)), np.float32) for _ in range(2))
     for cell in range(cells * cells):
         row, column = divmod(cell, cells)
@@ -58,8 +58,7 @@ def reading_of(boxes: np.ndarray, cells: int = CELLS) -> Reading:
 
 def _window(owner: np.ndarray, place: np.ndarray, reach: float, fine: int) -> np.ndarray:
     """The tokens at the points of a square window; over the border the outermost points count on."""
-    last = len(owner) - 1
-    count = max(1, round(reach * fine))
+    last, count = len(owner) - 1, max(1, round(reach * fine))
     first = np.rint(place * fine - count / 2).astype(int)
-    columns, rows = (np.clip(start + np.arange(count), 0, last) for start in first)
-    return owner[np.ix_(rows, columns)].ravel()
+    columns, rows = (np.minimum(np.maximum(np.arange(start, start + count), 0), last) for start in first.tolist())
+    return owner[rows[:, None], columns].ravel()
