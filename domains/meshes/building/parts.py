@@ -145,7 +145,10 @@ class Parts:
         ids, first = np.unique(mine, return_index=True)
         ids, first = ids[ids >= 0], first[ids >= 0]
         wanted = self.area[indices[3 * first]]
-        held = np.unique(self.of[indices[(locked[indices] & HELD) != 0]])
+        # Where vertices of stuck groups were put together, triangles may belong to several parts, which are none then.
+        of = self.of[indices].reshape(-1, 3)
+        joined = of[(of != of[:, :1]).any(axis=1)].reshape(-1)
+        held = np.union1d(self.of[indices[(locked[indices] & HELD) != 0]], joined)
         # Of the pieces that a part may have fallen into, one at most is larger than half of it.
         large = _areas(geometry.unit_positions, indices, self.of, ids) > _PART * wanted
         return ids, wanted, large & ~np.isin(ids, held)

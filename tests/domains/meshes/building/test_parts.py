@@ -10,7 +10,7 @@ import pytest
 from hra.compiling import njit
 from hra.domains import meshes
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.parts import with_parts
+from hra.domains.meshes.building.parts import Parts, with_parts
 
 LEAF = np.array([[-1, 0, 0], [0, 0.45, 0.15], [0, 0, 0], [0, -0.45, 0.15], [1, 0, 0]])
 SIDES = np.array([[0, 2, 1], [0, 3, 2], [2, 4, 1], [2, 3, 4]])
@@ -122,6 +122,20 @@ def test_few_parts_or_unlike_ones_are_no_aggregate():
     positions, triangles = crown(32, 0.05)
     geometry = with_parts(Geometry.of(positions), triangles)
     assert geometry.parts is not None and len(geometry.positions) == 2 * len(positions)
+
+
+def test_parts_that_a_triangle_joins_are_parts_no_more() -> None:
+    """As clustered vertices may: what was enlarged took rows of others, one for each of its many vertices."""
+    positions, triangles = crown(64, 0.2)
+    joined = 5 * np.arange(0, 60, 2)[:, None] + np.array([0, 5, 7])
+    geometry = with_parts(Geometry.of(positions), triangles)
+    assert isinstance(geometry.parts, Parts)
+    indices = np.concatenate([triangles, joined.astype(np.uint32)]).reshape(-1)
+    coarse, _ = geometry.simplify(indices, np.zeros(len(geometry.positions), np.uint8), indices.size // 2)
+    of = geometry.parts.of[coarse].reshape(-1, 3)
+    mixed = coarse.reshape(-1, 3)[(of != of[:, :1]).any(axis=1)]
+    assert coarse.size < indices.size
+    assert (mixed < len(positions)).all()
 
 
 def test_materials_do_not_mix():
