@@ -30,6 +30,8 @@ from hra.domains.meshes.files.gltf_primitives import triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.write_glb import container
+from hra.domains.meshes.mesh.meshopt import unique_rows
+from hra.domains.meshes.mesh.weld import first_occurrences
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import local_path, read_regular
@@ -337,7 +339,7 @@ class _Written:
                     targets = self.scene.primitive(place)["targets"]
                     primitive["targets"] = [{name: accessors[k] for name, k in one.items()} for one in targets]
                 local = row[np.searchsorted(vertices, corners).reshape(-1)]
-                short = row.max(initial=-1) < _MAX_USHORT_VERTICES
+                short = row.max(initial=0) < _MAX_USHORT_VERTICES
                 entry = {"componentType": _USHORT if short else _UINT, "type": "SCALAR"}
                 entry |= {} if old is None else _words(self.scene.header["accessors"][int(old)])
                 primitive["indices"] = self._add(
@@ -607,17 +609,12 @@ def _brief(value: Any) -> Any:
 
 
 def _different(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Of arrays [V, k] the first row of each kind, int64 [K], in their order, and of each row its kind, int64 [V]."""
-    flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in arrays]
-    size = sum(array.shape[1] for array in flat)
-    words = np.concatenate([*flat, np.zeros((len(flat[0]), -size % 8), np.uint8)], axis=1).view(np.uint64)
-    # Sums of words times odd numbers are equal for equal rows, and sort several times as fast.
-    factors = np.random.default_rng(0).integers(2**63, size=words.shape[1]).astype(np.uint64) * 2 + 1
-    first, kind = np.unique((words * factors).sum(axis=1), return_index=True, return_inverse=True)[1:]
-    if (words[first[kind]] != words).any():
-        first, kind = np.unique(words, axis=0, return_index=True, return_inverse=True)[1:]
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[kind.reshape(-1)]
+    """Of arrays [V, k] the first row of each kind, int64 [K], in their order, and of each row its kind, uint32 [V]."""
+    number, count = np.zeros(len(arrays[0]), np.uint32), 1
+    for array in arrays:  # one by one: all together may be longer than what can be compared
+        own = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
+        number, count = unique_rows(np.concatenate([number[:, None].view(np.uint8), own], axis=1))
+    return first_occurrences(number, count), number
 
 
 def _without(entries: list[dict[str, Any]], free: list[int]) -> dict[int, int]:
