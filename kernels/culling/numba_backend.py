@@ -173,30 +173,42 @@ def _scatter(block, begin, count, rects, depth):
         depth[begin + i] = block[4, i]
 
 
+# Functions of their own, as they take seconds to compile: one serves bounds of every type. Divisions by 0 give
+# infinities in them (error_model), which `whole` or `finite` keep out of the result.
 @njit(cache=True, nogil=True, error_model="numpy")
+def _project_boxes(block, count, rows, planes, target):
+    """Rectangles and depths in place of the coordinates, which have all been read."""
+    for i in range(count):
+        corners = block[0, i], block[1, i], block[2, i], block[3, i], block[4, i], block[5, i]
+        block[0, i], block[1, i], block[2, i], block[3, i], block[4, i] = _box(corners, rows, planes, target)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _project_spheres(block, count, rows, planes, products, lengths, target):
+    """The same of spheres."""
+    for i in range(count):
+        sphere = block[0, i], block[1, i], block[2, i], block[3, i]
+        found = _sphere(sphere, rows, planes, products, lengths, target)
+        block[0, i], block[1, i], block[2, i], block[3, i], block[4, i] = found
+
+
+@njit(cache=True, nogil=True)
 def _box_rectangles(boxes, rows, planes, target, rects, depth):
     """Rectangles and depths of boxes [K, 6]."""
-    # Divisions by 0 give infinities here (error_model), which `whole` or `finite` keep out of the result.
     block = np.empty((6, _BLOCK))
     for begin in range(0, len(boxes), _BLOCK):
         count = _gather(boxes, begin, block)
-        for i in range(count):
-            corners = block[0, i], block[1, i], block[2, i], block[3, i], block[4, i], block[5, i]
-            # The result takes the place of the coordinates, which have all been read.
-            block[0, i], block[1, i], block[2, i], block[3, i], block[4, i] = _box(corners, rows, planes, target)
+        _project_boxes(block, count, rows, planes, target)
         _scatter(block, begin, count, rects, depth)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def _sphere_rectangles(spheres, rows, planes, products, lengths, target, rects, depth):
     """Rectangles and depths of spheres [K, 4]; ``products`` of the matrix's rows without their last entries."""
     block = np.empty((6, _BLOCK))
     for begin in range(0, len(spheres), _BLOCK):
         count = _gather(spheres, begin, block)
-        for i in range(count):
-            sphere = block[0, i], block[1, i], block[2, i], block[3, i]
-            found = _sphere(sphere, rows, planes, products, lengths, target)
-            block[0, i], block[1, i], block[2, i], block[3, i], block[4, i] = found
+        _project_spheres(block, count, rows, planes, products, lengths, target)
         _scatter(block, begin, count, rects, depth)
 
 

@@ -53,8 +53,11 @@ def border_contrast(means: np.ndarray) -> np.ndarray:
     cells = np.asarray(means, np.float64)
     border = np.concatenate([cells[0], cells[-1], cells[:, 0], cells[:, -1]])
     border = border[:: -(-len(border) // _BORDER)]
-    rows = (np.linalg.norm(row[:, None] - border, axis=-1) for row in cells)
-    distances = np.stack([np.percentile(row, _NEAR, axis=1) for row in rows])
+    squares = sum((cells[..., c, None] - border[:, c]) ** 2 for c in range(3))
+    # Sorting is vectorised, and NumPy's percentile, which partitions, takes five times as long.
+    rank = _NEAR / 100 * (len(border) - 1)
+    near, next_near = np.moveaxis(np.sqrt(np.sort(squares)[..., [int(rank), int(np.ceil(rank))]]), 2, 0)
+    distances = near + (next_near - near) * (rank % 1)
     return _surround(distances[..., None], 1.0)[..., 0].astype(np.float32)
 
 

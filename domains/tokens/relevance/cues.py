@@ -11,6 +11,7 @@ from hra.domains.tokens.channels.saliency import border_contrast, centre_surroun
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.served import Served
+from hra.domains.tokens.pyramid.blocks import block_means
 from hra.domains.tokens.relevance.colour_words import colour_words
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.files.images.arrays import LUMA
@@ -19,7 +20,9 @@ _LEAST = 0.2  # so that every patch stays in the game, and the map is never all 
 # Share of the pixels that have the commonest brightness, or of that of what is brightest around them: of most photos at
 # most .6, of pages above .8, or .75 under uneven light.
 _PHOTO, _PAGE, _SHADES = 0.4, 0.8, 32
-_SAMPLES, _AROUND = 128, 8  # of the shorter side, at least; of the longer side is what around a pixel means
+# Blocks of the shorter side, at least; pixels along a block that are looked at; around a pixel is an eighth of the
+# longer side.
+_SAMPLES, _BLOCK, _AROUND = 128, 4, 8
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,14 @@ def _content(context: TokenContext, placed: bool) -> np.ndarray:
 
 def _page_likeness(context: TokenContext) -> float:
     """0 of photos, 1 of pages, whose paper has one brightness, or falls off slowly where light is uneven."""
-    luma, levels = context.image @ LUMA, context.pyramid.levels
-    level = min(max(min(luma.shape) // _SAMPLES, 1).bit_length(), len(levels)) - 1
-    side = max(max(luma.shape) // _AROUND >> level, 3)
-    paper = _means(_largest(levels[level] @ LUMA, side), side)
-    share = max(_commonest(luma), _commonest(luma[:: 1 << level, :: 1 << level] / np.maximum(paper, 1 / 255)))
+    # Every few pixels are enough to count shades, and blocks of them to see where paper is brightest.
+    step = 1 << (min(context.image.shape[:2]) // _SAMPLES).bit_length() >> 1
+    fine = max(step // _BLOCK, 1)
+    luma = context.image[::fine, ::fine] @ LUMA
+    block = max(step // fine, 1)
+    side = max(max(luma.shape) // block // _AROUND, 3)
+    paper = _means(_largest(block_means(luma, block), side), side)
+    share = max(_commonest(luma), _commonest(luma[::block, ::block] / np.maximum(paper, 1 / 255)))
     return float(np.clip((share - _PHOTO) / (_PAGE - _PHOTO), 0, 1))
 
 

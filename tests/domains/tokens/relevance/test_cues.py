@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.ndimage import maximum_filter, uniform_filter
 
+from hra.domains import tokens
 from hra.domains.tokens.channels.saliency import border_contrast, saliency
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import TokenContext, UniformRelevance
@@ -145,6 +146,14 @@ def test_a_page_in_uneven_light_is_told_from_a_photo():
     page[100:116, 20:200:6] = page[100:116, 21:200:6] = 0
     relevance = CueRelevance()(context(page * np.linspace(1, 0.5, 256, dtype=np.float32)[:, None, None]))
     assert relevance[0, 0] == pytest.approx(relevance[0, 8], abs=1e-3), "no bell over a page"
+
+
+def test_what_a_page_is_does_not_depend_on_the_levels_that_a_preset_has():
+    """Half of it is paper in uneven light, half a photo: both parts of the relevance count."""
+    image = np.random.default_rng(0).random((520, 700, 3)).astype(np.float32)
+    image[:, :350] = np.linspace(1, 0.4, 520)[:, None, None]
+    of_one, of_many = (CueRelevance()(tokens.preset(name).context(image, "")) for name in ("grid", "pyramid"))
+    assert np.array_equal(of_one, of_many)
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.sampled_from([8, 16]), st.sampled_from(["", "top", "bottom right"]))
