@@ -19,11 +19,13 @@ help: ## list the targets
 demo: $(VENV)/.demo ## install into .venv and write the demo's report to out/
 	$(BIN)/hra demo --out out/
 
-# Types take minutes of one core: beside the tests they use what those leave idle. What is wrong is printed last.
-test: style ## install into .venv, check style, types and import rules, run the tests
-	@echo "Checking types beside the tests ..."
-	@$(TYPES) >$(VENV)/types.txt 2>&1 & types=$$!; $(BIN)/pytest -q -n 2 --dist loadfile --disable-warnings; tests=$$?; \
-	wait $$types; types=$$?; [ $$types = 0 ] || cat $(VENV)/types.txt; exit $$((tests | types))
+# Types take minutes of one core: beside the tests, lint uses what those leave idle. What is wrong is told at once, and
+# printed last.
+test: $(VENV)/.test ## install into .venv, check style, types and import rules, run the tests
+	@echo "Checking style and types beside the tests ..."
+	@{ $(MAKE) -s lint >$(VENV)/lint.txt 2>&1 || { echo "Style or types are wrong; see $(VENV)/lint.txt"; false; } } & lint=$$!; \
+	$(BIN)/pytest -q -n 2 --dist loadfile --disable-warnings; tests=$$?; \
+	wait $$lint; lint=$$?; [ $$lint = 0 ] || cat $(VENV)/lint.txt; exit $$((tests | lint))
 
 test-slow: $(VENV)/.test ## run the slow tests too, with many more generated examples
 	HRA_HYPOTHESIS_PROFILE=slow $(BIN)/pytest -q -n 2 -m "slow or not slow"

@@ -50,9 +50,10 @@ class CueRelevance:
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Relevance [ceil(H/patch), ceil(W/patch)], float32 in (0, 1]."""
-        places = spatial_words(context.query, *context.grid)
+        grid, means = context.grid, context.pyramid.patch_means
+        places = spatial_words(context.query, *grid)
         placed = bool(places.min() < 1)
-        content = context.pyramid.once((CueRelevance, "content", placed), lambda: _content(context, placed))
+        content = context.pyramid.once((CueRelevance, "content", placed), lambda: _content(context, means, placed))
         coloured = colour_words(context.query, context.image, context.patch)
         if placed:
             context.serve(Served("words of place"))
@@ -61,15 +62,14 @@ class CueRelevance:
         return places * (content if coloured is None else coloured * content)
 
 
-def _content(context: TokenContext, placed: bool) -> np.ndarray:
+def _content(context: TokenContext, means: np.ndarray, placed: bool) -> np.ndarray:
     """What follows from the image alone; that a subject stands in the middle counts unless a place was ``placed``."""
-    means, page = context.pyramid.patch_means, _page_likeness(context)
-    content = np.zeros(context.grid, np.float32)
+    page, content = _page_likeness(context), np.zeros(means.shape[:2], np.float32)
     if page > 0:
         salient = _unit(centre_surround(means))
         content += page * (_LEAST + 0.4 * salient + 0.4 * _unit(text_likeness(context.image, context.patch)))
     if page < 1:
-        bell, contrast = 1.0 if placed else middle(*context.grid), _unit(border_contrast(means))
+        bell, contrast = 1.0 if placed else middle(*content.shape), _unit(border_contrast(means))
         content += (1 - page) * (_LEAST + bell) * (_LEAST + contrast) / (1 + _LEAST) ** 2
     return content
 
@@ -90,10 +90,11 @@ def _page_likeness(context: TokenContext) -> float:
 def _largest(values: np.ndarray, side: int) -> np.ndarray:
     """The largest of ``values`` [h, w] in a square of ``side`` around each; at the borders they are mirrored."""
     for _ in range(2):  # along one axis, then along the other
-        values, reach = _mirrored(values, side), 1
-        while 2 * reach <= side:
+        width = _width(values, side)
+        values, reach = _mirrored(values, width), 1
+        while 2 * reach <= width:
             values, reach = np.maximum(values[:-reach], values[reach:]), 2 * reach
-        rest = side - reach
+        rest = width - reach
         values = np.maximum(values[: len(values) - rest], values[rest:]).T
     return values
 
@@ -101,9 +102,15 @@ def _largest(values: np.ndarray, side: int) -> np.ndarray:
 def _means(values: np.ndarray, side: int) -> np.ndarray:
     """The mean of ``values`` [h, w] over a square of ``side`` around each; at the borders they are mirrored."""
     for _ in range(2):
-        sums = np.pad(np.cumsum(_mirrored(values, side), axis=0, dtype=np.float64), ((1, 0), (0, 0)))
-        values = (sums[side:] - sums[:-side]).T / side
+        width = _width(values, side)
+        sums = np.pad(np.cumsum(_mirrored(values, width), axis=0, dtype=np.float64), ((1, 0), (0, 0)))
+        values = (sums[width:] - sums[:-width]).T / width
     return values
+
+
+def _width(values: np.ndarray, side: int) -> int:
+    """How far a square reaches along the first axis: mirrors show no more than twice the axis of a strip."""
+    return min(side, 2 * len(values))
 
 
 def _mirrored(values: np.ndarray, side: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -202,6 +203,18 @@ def test_no_further_package_is_needed(monkeypatch: pytest.MonkeyPatch):
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 30))
 def test_what_is_brightest_around_is_that_of_ndimage(height: int, width: int, side: int):
     values = np.random.default_rng(height).random((height, width)).astype(np.float32)
+    sides = min(side, 2 * height), min(side, 2 * width)
     largest = maximum_filter(values, side)
     assert np.array_equal(_largest(values, side), largest)
-    assert np.allclose(_means(largest, side), uniform_filter(largest, side), atol=1e-6)
+    assert np.allclose(_means(largest, side), uniform_filter(largest, sides), atol=1e-6)
+
+
+def test_what_is_around_takes_no_more_of_a_strip_than_the_strip():
+    image = np.random.default_rng(0).random((17, 40_000, 3)).astype(np.float32)
+    tracemalloc.start()
+    try:
+        CueRelevance()(context(image))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 20 * image.nbytes
