@@ -5,7 +5,7 @@ Modules with Warp kernels import this one first: here Warp is loaded, told to be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,32 @@ from hra.errors import OutOfMemory
 from hra.kernels.backends import load_warp, on_host
 
 wp = load_warp()
+
+
+def compiled_for(*types: Any) -> Callable[[Any], Any]:
+    """Compile a kernel that takes any type for these ones, together with its module.
+
+    For a type that it meets later Warp compiles the module anew, all of it, and finds it on disk only where another
+    process has met the same types: seconds each time, on CUDA more.
+
+    Parameters
+    ----------
+    types : Warp's scalars, each for all arguments of any type, or mappings from the names of arguments to scalars.
+    """
+
+    def declare(kernel: Any) -> Any:
+        for type_ in types:
+            wp.overload(kernel, {name: _concrete(each, type_, name) for name, each in kernel.adj.arg_types.items()})
+        return kernel
+
+    return declare
+
+
+def _concrete(declared: Any, type_: Any, name: str) -> Any:
+    scalar = type_[name] if isinstance(type_, Mapping) and name in type_ else type_
+    if isinstance(declared, wp.array):
+        return wp.array(dtype=scalar, ndim=declared.ndim) if declared.dtype is Any else declared
+    return scalar if declared is Any else declared
 
 
 def view(array: Any) -> Any:

@@ -13,11 +13,12 @@ from __future__ import annotations
 from typing import Any
 
 from hra.kernels.backends import fetch
-from hra.kernels.warp_arrays import like, new, view, wp  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, like, new, view, wp  # there Warp is told to be silent
 
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def draw_coarsest(
     parent: wp.array(dtype=wp.int32),

@@ -19,7 +19,7 @@ from hra.kernels.backends import on_host
 from hra.kernels.culling.depth_view import ROUNDING, DepthView, Project
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.warp_backend import rect_reduce
-from hra.kernels.warp_arrays import new, wp  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, new, wp  # there Warp is told to be silent
 from hra.kernels.warp_arrays import view as view_of
 
 # Fused multiply-adds would round otherwise than the host does.
@@ -128,6 +128,7 @@ def _write(
     depth[k] = wp.float32(lens.sign * (low[2] - lens.slack - error))
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def box_rectangles(
     boxes: wp.array3d(dtype=Any), lens: Lens, rects: wp.array2d(dtype=wp.int32), depth: wp.array(dtype=wp.float32)
@@ -180,6 +181,7 @@ def _root(value: wp.float64, w: wp.float64, square: wp.float64, own: wp.float64,
     return wp.vec2d((b - root) / a, (b + root) / a)
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def sphere_rectangles(
     spheres: wp.array2d(dtype=Any), lens: Lens, rects: wp.array2d(dtype=wp.int32), depth: wp.array(dtype=wp.float32)

@@ -23,7 +23,7 @@ from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.hull_rows import CLOSE_ENOUGH
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
 from hra.kernels.cut.warp_chains import chain_cut, chain_gains
-from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, new, view, wp  # there Warp is told to be silent
 
 from hra.kernels.cut import warp_hull, warp_prices  # isort: skip (launches must find Warp silent)
 
@@ -34,6 +34,7 @@ Result = tuple[Any, ...]
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def sweep_level(
     begin: int,
@@ -113,6 +114,7 @@ def report(
     gain[member] = total[2]
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def find_invalid(gain: wp.array2d(dtype=Any), largest: wp.float64, found: wp.array(dtype=wp.int32)):
     """Set ``found`` if a gain is negative, larger or NaN."""

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import warp as wp
+from hra.kernels.warp_arrays import compiled_for, wp
 
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
 
 _UNLINKED = wp.constant(-2)
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def widen(gain: wp.array2d(dtype=Any), wide: wp.array2d(dtype=wp.float64)):
     """Gains as float64."""

@@ -20,7 +20,7 @@ import numpy as np
 from hra.kernels.backends import device_of, dtype_of
 from hra.kernels.pyramids.levels.warp_backend import check_size
 from hra.kernels.sampling.sample import MOST_PROBES, Look, check_channels
-from hra.kernels.warp_arrays import like, new, view, wp, zeros
+from hra.kernels.warp_arrays import compiled_for, like, new, view, wp, zeros
 
 # Fused multiply-adds would round otherwise than the host does.
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
@@ -30,6 +30,7 @@ _HALF = wp.constant(wp.float64(0.5))
 _ZERO = wp.constant(wp.float64(0.0))
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def plan_levels(
     points: wp.array2d(dtype=Any), level: wp.array(dtype=Any), top: wp.float64, probes: wp.array2d(dtype=wp.float64)
@@ -45,6 +46,7 @@ def plan_levels(
     probes[k, 3] = wp.where(wanted == wanted, wp.clamp(wanted, _ZERO, top), wanted)
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def plan_footprints(
     points: wp.array2d(dtype=Any), sides: wp.array3d(dtype=Any), top: wp.float64, probes: wp.array2d(dtype=wp.float64)
@@ -96,6 +98,7 @@ def _bilinear(
     return (1.0 - down) * above + down * below
 
 
+@compiled_for(wp.uint8, wp.float16, wp.float32)
 @wp.kernel
 def sample_values(
     data: wp.array(dtype=Any),

@@ -18,7 +18,7 @@ import numpy as np
 from hra.kernels.backends import device_of
 from hra.kernels.pyramids.blocks.blocks import Along
 from hra.kernels.pyramids.blocks.reference import FAR, NEAR
-from hra.kernels.warp_arrays import like, new, view, wp, zeros  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, like, new, view, wp, zeros  # there Warp is told to be silent
 
 # Fused multiply-adds would round otherwise than the host does.
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
@@ -128,6 +128,7 @@ def add_children(
         inherited[image, node] = total
 
 
+@compiled_for(wp.uint8, wp.float16, wp.float32)
 @wp.kernel
 def add_bands(
     fine: wp.array3d(dtype=Any),
@@ -163,6 +164,7 @@ def add_rows(parts: wp.array2d(dtype=wp.float64), cell: int, sums: wp.array2d(dt
     sums[row, tile] = total
 
 
+@compiled_for(wp.uint8, wp.float16, wp.float32)
 @wp.kernel
 def take(
     data: wp.array(dtype=Any),

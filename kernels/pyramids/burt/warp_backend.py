@@ -15,11 +15,12 @@ from hra.kernels.backends import on_host
 from hra.kernels.pyramids.burt import reference
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.warp_backend import check_size
-from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, new, view, wp  # there Warp is told to be silent
 
 # ruff: noqa: UP018
 
 
+@compiled_for(wp.uint8, wp.float16, wp.float32)
 @wp.kernel(enable_backward=False)
 def to_float(source: wp.array(dtype=Any), target: wp.array(dtype=wp.float32)):
     """Copy as float32."""

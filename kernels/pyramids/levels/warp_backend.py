@@ -9,12 +9,11 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.backends import dtype_of, on_host
+from hra.kernels.pyramids.levels import warp_kernels
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity
 from hra.kernels.pyramids.levels.reference import FINER
 from hra.kernels.warp_arrays import view, wp  # there Warp is told to be silent
-
-from hra.kernels.pyramids.levels import warp_kernels  # isort: skip (launches must find Warp silent)
 
 _MAX_ELEMENTS = 2**31 - 1
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import warp as wp
+from hra.kernels.warp_arrays import compiled_for, wp
 
 
 @wp.func
@@ -35,6 +35,7 @@ def _better(a: Any, b: Any, smallest: bool):
     return wp.where(wins or _is_nan(a), a, b)  # a NaN wins on either side
 
 
+@compiled_for(wp.uint8, wp.float16, wp.float32)
 @wp.kernel(enable_backward=False)
 def extremum_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), smallest: bool):
     """Maximum (minimum if ``smallest``) of 2 x 2 pixels."""
@@ -116,6 +117,7 @@ def _mean_of_nine(
     return total
 
 
+@compiled_for(wp.float16, wp.float32)
 @wp.kernel(enable_backward=False)
 def mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), blocks: bool):
     """Mean of the source pixels under each target pixel, in float32."""
@@ -126,6 +128,7 @@ def mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), blo
         target[image, y, x, c] = target.dtype(_mean_of_nine(source, image, y, x, c, 1.0, False, blocks))
 
 
+@compiled_for(wp.float16, wp.float32)
 @wp.kernel(enable_backward=False)
 def srgb_mean_level(source: wp.array4d(dtype=Any), target: wp.array4d(dtype=Any), colors: int):
     """Mean as :func:`mean_level`, of the linear light of the first ``colors`` channels."""
@@ -172,6 +175,7 @@ def _reaches(value: Any, against: Any, smallest: bool) -> bool:
     return not beyond  # NaN reaches everything
 
 
+@compiled_for(wp.uint8, wp.float16, wp.float32)
 @wp.kernel(enable_backward=False)
 def rect_extremum(
     data: wp.array(dtype=Any),

@@ -18,7 +18,7 @@ import numpy as np
 
 from hra.errors import ArrayError
 from hra.kernels.backends import on_host
-from hra.kernels.warp_arrays import new, view, wp  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, new, view, wp  # there Warp is told to be silent
 
 wp.set_module_options({"enable_backward": False})
 Size = tuple[int, int]
@@ -26,6 +26,7 @@ _RADICES = (8, 4, 2, 3, 5, 7)
 _MOST = 2**31 - 1
 
 
+@compiled_for(wp.uint8, wp.float16, wp.float32)
 @wp.kernel
 def planes_of(pixels: wp.array4d(dtype=Any), planes: wp.array3d(dtype=wp.float32)):
     """[B, H, W, C] as [B * C, H, W]."""

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from hra.kernels.backends import fetch
-from hra.kernels.warp_arrays import head, like, new, view, wp, zeros  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, head, like, new, view, wp, zeros  # there Warp is told to be silent
 
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def _group_extent(
     low: wp.array2d(dtype=Any),
@@ -69,6 +70,9 @@ def _cell(value: wp.float64, low: wp.float64, side: wp.float64, cells: wp.float6
     return wp.uint64(wp.min(wp.max(place, wp.float64(0.0)), cells - wp.float64(1.0)))
 
 
+@compiled_for(
+    *({"points": points, "codes": codes} for points in (wp.float32, wp.float64) for codes in (wp.uint32, wp.uint64))
+)
 @wp.kernel
 def _morton_codes(
     points: wp.array2d(dtype=Any),
@@ -123,6 +127,7 @@ def _run_end(codes: wp.array(dtype=Any), start: int, stop: int, shift: wp.uint64
     return low
 
 
+@compiled_for(wp.uint32, wp.uint64)
 @wp.kernel
 def _count_children(
     codes: wp.array(dtype=Any),
@@ -149,6 +154,7 @@ def _count_children(
     counts[i] = count
 
 
+@compiled_for(wp.uint32, wp.uint64)
 @wp.kernel
 def _write_children(
     codes: wp.array(dtype=Any),

@@ -17,7 +17,7 @@ import numpy as np
 
 from hra.kernels.trees.tree import Tree
 from hra.kernels.trees.upward import reference as constants
-from hra.kernels.warp_arrays import like, new, view, wp  # there Warp is told to be silent
+from hra.kernels.warp_arrays import compiled_for, like, new, view, wp  # there Warp is told to be silent
 
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
 
@@ -29,6 +29,7 @@ LEAST = wp.constant(wp.float64(constants.LEAST))
 SURE = wp.constant(wp.float64(constants.SURE))
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def _place_leaves(leaf: wp.array(dtype=wp.int32), leaves: wp.array3d(dtype=Any), nodes: wp.array3d(dtype=Any)):
     """Copy the values of the leaves to their nodes."""
@@ -36,6 +37,7 @@ def _place_leaves(leaf: wp.array(dtype=wp.int32), leaves: wp.array3d(dtype=Any),
     nodes[b, leaf[i], c] = leaves[b, i, c]
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def _sum_level(
     begin: int,
@@ -56,6 +58,7 @@ def _sum_level(
     nodes[b, node[p], c] = nodes.dtype(total)
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def _mean_level(
     begin: int,
@@ -80,6 +83,7 @@ def _mean_level(
         nodes[b, node[p], c] = nodes.dtype(0.0)
 
 
+@compiled_for(wp.float32, wp.float64)
 @wp.kernel
 def _extremum_level(
     begin: int,
