@@ -19,7 +19,7 @@ wp = load_warp()
 def compiled_for(*types: Any) -> Callable[[Any], Any]:
     """Compile a kernel that takes any type for these ones, together with its module.
 
-    For a type that it meets later Warp compiles the module anew, all of it, and finds it on disk only where another
+    For a type that it meets later Warp compiles the whole module again, and finds it on disk only where another
     process has met the same types: seconds each time, on CUDA more.
 
     Parameters
