@@ -69,7 +69,7 @@ def _content(context: TokenContext, means: np.ndarray, placed: bool) -> np.ndarr
         salient = _unit(centre_surround(means))
         content += page * (_LEAST + 0.4 * salient + 0.4 * _unit(text_likeness(context.image, context.patch)))
     if page < 1:
-        bell, contrast = 1.0 if placed else middle(*content.shape), _unit(border_contrast(means))
+        bell, contrast = 1.0 if placed else middle(*context.grid), _unit(border_contrast(means))
         content += (1 - page) * (_LEAST + bell) * (_LEAST + contrast) / (1 + _LEAST) ** 2
     return content
 
