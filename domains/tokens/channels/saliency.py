@@ -9,6 +9,7 @@ from hra.domains.tokens.pyramid.blocks import block_means
 # Surrounds of about 1/32, 1/16 and 1/8 of a 64-patch image, as the centre-surround scales of the source.
 _SURROUNDS = (2.0, 4.0, 8.0)
 _BORDER, _NEAR = 64, 15  # colours of the border that are looked at, and the percentile of the distances from them
+_TOGETHER = 4096  # patches whose distances are sorted together, a megabyte
 _BELL = 0.25  # standard deviation of the middle, as a share of an axis
 
 
@@ -53,12 +54,18 @@ def border_contrast(means: np.ndarray) -> np.ndarray:
     cells = np.asarray(means, np.float32)
     border = np.concatenate([cells[0], cells[-1], cells[:, 0], cells[:, -1]])
     border = border[:: -(-len(border) // _BORDER)]
-    squares = sum((cells[..., c, None] - border[:, c]) ** 2 for c in range(3))
+    parts = np.array_split(cells.reshape(-1, 3), -(-cells.size // (3 * _TOGETHER)))
+    distances = np.concatenate([_near(part, border) for part in parts]).reshape(*cells.shape[:2], 1)
+    return _surround(distances, 1.0)[..., 0].astype(np.float32)
+
+
+def _near(colours: np.ndarray, border: np.ndarray) -> np.ndarray:
+    """The percentile of the distances of each of ``colours`` [n, 3] from those of the border."""
     # Sorting is vectorised, and NumPy's percentile, which partitions, takes five times as long.
+    squares = np.sort(sum((colours[:, c, None] - border[:, c]) ** 2 for c in range(3)))
     rank = _NEAR / 100 * (len(border) - 1)
-    near, next_near = np.moveaxis(np.sqrt(np.sort(squares)[..., [int(rank), int(np.ceil(rank))]]), 2, 0)
-    distances = near + (next_near - near) * (rank % 1)
-    return _surround(distances[..., None], 1.0)[..., 0].astype(np.float32)
+    near, next_near = np.sqrt(squares[:, [int(rank), int(np.ceil(rank))]]).T
+    return near + (next_near - near) * (rank % 1)
 
 
 def middle(rows: int, columns: int) -> np.ndarray:
