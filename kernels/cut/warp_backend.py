@@ -19,13 +19,12 @@ from typing import Any
 
 from hra.errors import ArrayError
 from hra.kernels.backends import fetch, on_host
+from hra.kernels.cut import warp_hull, warp_prices
 from hra.kernels.cut.forest import LevelForest
 from hra.kernels.cut.hull_rows import CLOSE_ENOUGH
 from hra.kernels.cut.reference import GROUP, LEAST, MAX_STEPS, ROUNDING
 from hra.kernels.cut.warp_chains import chain_cut, chain_gains
 from hra.kernels.warp_arrays import compiled_for, new, view, wp  # there Warp is told to be silent
-
-from hra.kernels.cut import warp_hull, warp_prices  # isort: skip (launches must find Warp silent)
 
 __all__ = ["all_valid", "chain_cut", "chain_gains", "hull_points", "price_search", "tree_sweep"]
 Result = tuple[Any, ...]

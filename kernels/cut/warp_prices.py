@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-import warp as wp
+from hra.kernels.warp_arrays import wp
 
 wp.set_module_options({"fuse_fp": False, "enable_backward": False})
 

@@ -77,10 +77,9 @@ def _content(context: TokenContext, means: np.ndarray, placed: bool) -> np.ndarr
 def _page_likeness(context: TokenContext) -> float:
     """0 of photos, 1 of pages, whose paper has one brightness, or falls off slowly where light is uneven."""
     # Every few pixels are enough to count shades, and blocks of them to see where paper is brightest.
-    step = 1 << (min(context.image.shape[:2]) // _SAMPLES).bit_length() >> 1
+    step = 1 << max(min(context.image.shape[:2]) // _SAMPLES, 1).bit_length() - 1
     fine = max(step // _BLOCK, 1)
-    luma = context.image[::fine, ::fine] @ LUMA
-    block = max(step // fine, 1)
+    luma, block = context.image[::fine, ::fine] @ LUMA, step // fine
     side = max(max(luma.shape) // block // _AROUND, 3)
     paper = _means(_largest(block_means(luma, block), side), side)
     share = max(_commonest(luma), _commonest(luma[::block, ::block] / np.maximum(paper, 1 / 255)))
