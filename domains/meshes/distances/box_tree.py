@@ -103,24 +103,24 @@ def search_memory(ends):
 
 @njit(cache=True, nogil=True)
 def nearest_in_tree(x, y, z, triangles, boxes, ends, guess, waiting, enough):
-    """The triangle nearest to a point, and the square of its distance; a near ``guess`` saves time.
+    """The triangle nearest to a point, the square of its distance, and how many were measured.
 
-    The first whose square is at most ``enough`` ends the search.
+    A near ``guess`` saves time. The first whose square is at most ``enough`` ends the search.
     """
     if guess >= len(triangles):
         guess = 0
-    best, which = square_distance(x, y, z, triangles, guess), guess
+    best, which, measured = square_distance(x, y, z, triangles, guess), guess, np.int64(1)
     if best <= enough:
-        return which, best
+        return which, best, measured
     k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, _begin(ends, waiting))
     while k >= 0:
-        square = square_distance(x, y, z, triangles, k)
+        square, measured = square_distance(x, y, z, triangles, k), measured + 1
         if square < best:
             best, which = square, k
             if best <= enough:
                 break
         k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, size)
-    return which, best
+    return which, best, measured
 
 
 def nearest_of_tree(
@@ -151,7 +151,7 @@ def _measure(points, triangles, boxes, ends, enough, rising, near, squares):
     enough = enough * abs(enough)
     for i in range(len(points)):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        guess, squares[i] = nearest_in_tree(x, y, z, triangles, boxes, ends, guess, waiting, enough)
+        guess, squares[i], _ = nearest_in_tree(x, y, z, triangles, boxes, ends, guess, waiting, enough)
         near[i] = guess
         if rising:
             enough = max(enough, squares[i])

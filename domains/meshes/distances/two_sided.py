@@ -1,4 +1,4 @@
-"""A bound on Hausdorff's distance of two whole surfaces, which is at most a fiftieth above it.
+"""A bound on Hausdorff's distance of two whole surfaces, which is at most a fiftieth above it unless work ends early.
 
 The distance to one triangle is convex: of three corners, the one that is farthest from the triangle nearest to their
 middle bounds how far all between them is from the other surface. What the middle itself is away is never more than the
@@ -25,8 +25,11 @@ _TOLERANCE = 1.02
 _NEGLIGIBLE, _ROUNDING = 2.0**-21, 2.0**-40
 _DEEPEST = 16
 # From this depth on, triangles nearest to the corners are tried, too; no piece is cut thinner than this part of what is
-# known; and after so many pieces, in all and for each triangle, what is left keeps the bound that it has.
-_CORNERS_FROM, _THINNEST, _PIECES, _PIECES_EACH = 3, 0.01, 2**20, 64
+# known.
+_CORNERS_FROM, _THINNEST = 3, 0.01
+# After so much work, in all and for each triangle, what is left keeps the bound that it has. One is a triangle that is
+# measured; a piece counts as sixteen. A search mostly measures ten, but thousands where boxes lie in each other.
+_WORK, _WORK_EACH, _WORK_OF_A_PIECE = 2**24, 2**10, 16
 # So many triangles are looked at first, to know early what is far.
 _FIRST = 512
 
@@ -62,7 +65,7 @@ def hausdorff_bound(source: TriangleMesh, other: TriangleMesh) -> float:
         for line, tree in zip(lines, trees[::-1], strict=True):
             step = 1 if whole else max(line.size // 3 // _FIRST, 1)
             corners = (positions[line.reshape(-1, 3)[::step]].astype(np.float64)) - origin
-            known, bound = _farthest(corners, *tree, known, whole, _PIECES + _PIECES_EACH * len(corners))
+            known, bound = _farthest(corners, *tree, known, whole, _WORK + _WORK_EACH * len(corners))
     return float(bound * (1 + _ROUNDING) + _ROUNDING * size)
 
 
@@ -79,10 +82,10 @@ def _own(positions: np.ndarray, lines: list[np.ndarray]) -> list[np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _farthest(corners, triangles, boxes, ends, known, whole, pieces):
+def _farthest(corners, triangles, boxes, ends, known, whole, work):
     """The largest distance that was seen, ``known`` at least, and a bound on all.
 
-    ``whole``: divide until the bound holds, into so many ``pieces`` at most.
+    ``whole``: divide until the bound holds, or ``work`` ends.
     """
     stack, depth, p = np.empty((4 * _DEEPEST, 3, 3)), np.empty(4 * _DEEPEST, np.int64), np.empty((3, 3))
     waiting, heights = search_memory(ends), np.empty(3)
@@ -93,7 +96,7 @@ def _farthest(corners, triangles, boxes, ends, known, whole, pieces):
                 stack[0, corner, axis] = corners[t, corner, axis]
         depth[0], size = 0, 1
         while size:
-            size, pieces = size - 1, pieces - 1
+            size, work = size - 1, work - _WORK_OF_A_PIECE
             for corner in range(3):
                 for axis in range(3):
                     p[corner, axis] = stack[size, corner, axis]
@@ -110,7 +113,8 @@ def _farthest(corners, triangles, boxes, ends, known, whole, pieces):
                     bound = max(bound, farthest)
                     continue
             enough = -1.0 if whole else known * known
-            near, square = nearest_in_tree(x, y, z, triangles, boxes, ends, near, waiting, enough)
+            near, square, measured = nearest_in_tree(x, y, z, triangles, boxes, ends, near, waiting, enough)
+            work -= measured
             known = max(known, np.sqrt(square))
             if not whole:
                 continue
@@ -118,13 +122,14 @@ def _farthest(corners, triangles, boxes, ends, known, whole, pieces):
             if level >= _CORNERS_FROM and farthest > (known * _TOLERANCE) ** 2:
                 for c in range(3):
                     x, y, z = p[c, 0], p[c, 1], p[c, 2]
-                    which, square = nearest_in_tree(x, y, z, triangles, boxes, ends, near, waiting, -1.0)
+                    which, square, measured = nearest_in_tree(x, y, z, triangles, boxes, ends, near, waiting, -1.0)
+                    work -= measured
                     known = max(known, np.sqrt(square))
                     reach = _reach(p, triangles, which)
                     if reach < farthest:
                         best, farthest = which, reach
             farthest = np.sqrt(farthest)
-            if farthest <= known * _TOLERANCE or level == _DEEPEST - 1 or pieces < 0:
+            if farthest <= known * _TOLERANCE or level == _DEEPEST - 1 or work < 0:
                 bound = max(bound, farthest, known)
                 continue
             count = _divide(p, _parted(p, triangles, best, known * _THINNEST, heights), heights, stack, size)

@@ -66,7 +66,9 @@ def from_arrays(
     check_triangles(faces, len(points), where)
     if attributes is not None:
         check_attributes(attributes, faces, len(points), where)
-    points, origin = split_origin(points)
+    used = np.zeros(len(points), bool)
+    used[faces] = True  # vertices without a face are dropped below, and may lie anywhere
+    points, origin = split_origin(points, None if used.all() else points[used])
     points = np.ascontiguousarray(points, np.float32)
     welded, corners, attributes = weld_wedges(points, faces, attributes)
     position_of = None if attributes is None else first_at_position(welded)

@@ -56,7 +56,8 @@ class Forest:
 
     Parameters
     ----------
-    cells : rows of points (position, colour, bytes of fields) in octree cells, in Z-order. bounds : [2, 3] of all.
+    cells : rows of points (position, colour, bytes of fields) in octree cells, in Z-order.
+    bounds : [2, 3], corners of the octree.
     columns : takes the nodes, of `FORMS` and of fields: those of each part, last those of the tree above.
     fields : types of fields, see `packed_type`.
 

@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
+from hra.domains.points.cloud.extent import map_corners, most_lie_between
 from hra.domains.points.files.las import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
 from hra.domains.points.files.las_header import PROJECTION, WEEK, las_library
 from hra.kernels.trees import morton_codes, sort_keys
@@ -45,6 +46,8 @@ _VECTOR = 3
 _TYPES = {"u1": 1, "i1": 2, "u2": 3, "i2": 4, "u4": 5, "i4": 6, "u8": 7, "i8": 8, "f4": 9, "f8": 10}
 # Steps of coordinates are no longer than those of float32 at the far end of the cloud.
 _STEPS = 2.0**24
+# Coordinates are int32.
+_MOST_STEPS = 2.0**31 - 2
 # Digits of Morton codes; cells along the side of a node, of which each gives it one point, in digits; points of a node
 # that is not split. A surface takes about 64 * 64 of the cells, so that nodes with and without children are alike.
 _DIGITS, CELL_DIGITS, _WHOLE = 21, 6, 10_000
@@ -54,7 +57,8 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     """Write a cloud as COPC 1.0; equal clouds give equal bytes.
 
     Coordinates count from the cloud's origin and are rounded to a power of ten that is below the step of float32 at its
-    extent, colours to 16 bits. Fields by the names of LAS go where they belong, all others become extra dimensions.
+    extent (that of most points, where others lie far away), colours to 16 bits. Fields by the names of LAS go where
+    they belong, all others become extra dimensions.
     Radii are not kept.
 
     Source: A. Bell, H. Butler and C. Manning, Cloud Optimized Point Cloud Specification 1.0, Hobu, Inc. (2021).
@@ -70,8 +74,9 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     form = _point_type(kind, extra)
     settings = bytearray(lazrs.LazVlr.new_for_compression(kind, form.itemsize - _SIZES[kind]).record_data())
     settings[12:16] = b"\xff" * 4  # chunks of any length
-    low = cloud.positions.min(axis=0).astype(np.float64)
-    step = _step(float((cloud.positions.max(axis=0) - low).max()))
+    low, high = (corner.astype(np.float64) for corner in (cloud.positions.min(axis=0), cloud.positions.max(axis=0)))
+    most = map_corners(low, high, most_lie_between(cloud.positions))
+    step = _step(float((most[1] - most[0]).max()), float((high - low).max()))
     points = np.zeros(len(cloud), form)
     points["place"] = np.rint((cloud.positions - low) / step)
     points["color"], points["returns"] = np.rint(cloud.colors * 65535), _ONLY_RETURN
@@ -148,8 +153,10 @@ def _described(extra: dict[str, np.ndarray]) -> bytes:
     return b"".join(_EXTRA.pack(kind, 0, name.encode()[:32]) for name, kind in kinds.items())
 
 
-def _step(extent: float) -> float:
-    return 10.0 ** np.floor(np.log10(extent / _STEPS)) if extent > 0 else 1.0
+def _step(extent: float, whole: float) -> float:
+    """What coordinates are rounded to: fine enough for the ``extent`` of most points, not too fine for that of all."""
+    fine = 10.0 ** np.floor(np.log10(extent / _STEPS)) if extent > 0 else 1.0
+    return max(fine, 10.0 ** np.ceil(np.log10(whole / _MOST_STEPS))) if whole > 0 else fine
 
 
 def _write_points(stream: IO[bytes], points: np.ndarray, levels: list[Level], lazrs: Any, settings: Any) -> np.ndarray:

@@ -53,12 +53,16 @@ def joined_runs(values: np.ndarray, begin: np.ndarray, lengths: np.ndarray) -> t
     return values[np.arange(offsets[-1]) + shift], offsets
 
 
-def split_origin(positions: Any) -> tuple[Any, tuple[float, float, float]]:
+def split_origin(positions: Any, deciding: Any = None) -> tuple[Any, tuple[float, float, float]]:
     """Positions [P, 3] relative to an origin, and the origin, where float32 is too coarse for them as they are.
 
     Doubles far from 0 lose by float32 what they are far: a metre at 5,800,000 m has two values. An origin is taken only
     where at least six bits of every coordinate would go, a multiple of a power of two near the middle, so that
     differences are exact.
+
+    Parameters
+    ----------
+    deciding : [n, 3], n >= 1, the positions that matter, or corners of their box; all by default.
 
     Examples
     --------
@@ -75,7 +79,8 @@ def split_origin(positions: Any) -> tuple[Any, tuple[float, float, float]]:
         return positions, none
     with np.errstate(over="ignore"):
         kept = np.array_equal(given.astype(np.float32), given)
-    origin = none if kept else origin_between(given.min(axis=0), given.max(axis=0))
+    those = given if deciding is None else np.asarray(deciding)
+    origin = none if kept else origin_between(those.min(axis=0), those.max(axis=0))
     return (given - np.array(origin), origin) if any(origin) else (positions, none)
 
 

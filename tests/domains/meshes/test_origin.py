@@ -149,6 +149,14 @@ def test_meshes_without_need_have_no_origin_and_their_files_the_old_version(tmp_
     assert struct.unpack_from("<I", (tmp_path / "a.hra").read_bytes(), 12) == (1,)
 
 
+def test_a_vertex_without_a_face_says_nothing_of_the_origin() -> None:
+    positions, triangles = ball()
+    with pytest.warns(RepairWarning, match="1 vertices without a face"):
+        mesh = meshes.from_arrays(np.concatenate([positions, np.zeros((1, 3))]), triangles)
+    assert mesh.origin == meshes.from_arrays(positions, triangles).origin
+    assert farthest(absolute(mesh), positions) < 1e-4
+
+
 @settings(deadline=None)
 @given(st.floats(-1e8, 1e8), st.floats(1e-3, 1e4), st.integers(0, 2**31))
 def test_no_coordinate_moves_by_more_than_float32_of_the_extent(far: float, wide: float, seed: int):

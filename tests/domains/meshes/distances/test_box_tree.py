@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.domains.meshes.distances.box_tree import box_tree, find_feet, nearest_of_tree
+from hra.domains.meshes.distances.box_tree import (
+    box_tree,
+    find_feet,
+    nearest_in_tree,
+    nearest_of_tree,
+    search_memory,
+)
 from hra.domains.meshes.distances.triangle_distance import square_distance
 
 
@@ -62,3 +68,17 @@ def test_no_triangle_is_nearer_than_the_one_that_is_found(kind: str, count: int)
     assert np.array_equal(distance, np.sqrt(least))
     own = [square_distance(*point, triangles, k) for point, k in zip(points, near, strict=True)]
     assert np.array_equal(own, least)
+
+
+def test_a_search_says_how_many_triangles_it_measured() -> None:
+    # Triangles around the origin, in whose boxes it mostly lies: no box is too far away.
+    rng = np.random.default_rng(3)
+    corners = rng.normal(size=(200, 3, 3)).astype(np.float32)
+    corners[:, 2] = -corners[:, 0] - corners[:, 1] + 0.01 * corners[:, 2]
+    tree = box_tree(corners.reshape(-1, 3), np.arange(600, dtype=np.uint32), np.zeros(3))
+    waiting = search_memory(tree[2])
+    near, square, measured = nearest_in_tree(0.0, 0.0, 0.0, *tree, np.int64(0), waiting, -1.0)
+    assert 20 < measured <= 201
+    assert nearest_in_tree(0.0, 0.0, 0.0, *tree, near, waiting, square) == (near, square, 1)
+    far = nearest_in_tree(100.0, 0.0, 0.0, *tree, np.int64(0), waiting, -1.0)
+    assert far[2] < measured

@@ -1,0 +1,108 @@
+"""Strays decide neither what coordinates count from nor how finely a cloud is divided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import KDTree
+
+import hra.testing
+from hra.domains import points
+from hra.domains.points.building import out_of_core
+from hra.domains.points.cloud.cloud_tree import CloudTree
+from hra.domains.points.cloud.extent import map_corners, most_lie_between, octree_bounds, without_strays
+
+UTM = np.array([381_797.0, 5_820_377.0, 50.0])
+
+
+def block(count: int = 4000) -> np.ndarray:
+    """Points of a field of 100 x 100 x 10 m on a map."""
+    return (np.random.default_rng(5).random((count, 3)) * [100, 100, 10] + UTM).round(2)
+
+
+def strayed() -> np.ndarray:
+    """The same with three returns of nothing, as scanners write them."""
+    places = block()
+    places[[17, 900, 3001]] = 0
+    return places
+
+
+@given(st.integers(0, 2**16), st.integers(1, 3000), st.floats(-3, 6))
+def test_only_far_points_are_left_out_and_few(seed: int, count: int, far: float) -> None:
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(count, 3)) * [1, 5, 0.1]
+    places[rng.integers(0, count, rng.integers(0, 1 + count // 50))] += 10.0**far
+    low, high, near = places.min(axis=0), places.max(axis=0), most_lie_between(places)
+    box = without_strays(low, high, near)
+    assert (near[0] <= near[1]).all() and (low <= near[0]).all() and (near[1] <= high).all()
+    outside = (places < box[0]) | (places > box[1])
+    assert outside.sum(axis=0).max() <= 0.01 * 2 * count
+    if outside.any():
+        gap = np.maximum(near[0] - places, places - near[1]).max(axis=1)
+        assert gap[outside.any(axis=1)].min() > 32 * (near[1] - near[0]).max() * (1 - 1e-12)
+        assert np.array_equal(map_corners(low, high, near), near)
+    else:
+        assert np.array_equal(box, [low, high]) and np.array_equal(map_corners(low, high, near), box)
+
+
+def test_one_place_and_few_points_are_all_of_the_cloud() -> None:
+    for places in (np.ones((500, 3)), np.array([[0.0, 0, 0], [1, 1, 1], [1e9, 0, 0]])):
+        assert np.array_equal(octree_bounds(places), [places.min(axis=0), places.max(axis=0)])
+
+
+@pytest.mark.parametrize("form", ["las", "laz", "ply", "copc.laz"])
+def test_strays_of_files_leave_the_others_their_places_and_their_levels(form: str, tmp_path: Path) -> None:
+    laspy = pytest.importorskip("laspy")
+    places, file = strayed(), tmp_path / f"a.{form}"
+    if form == "ply":
+        heads = "".join(f"property double {axis}\n" for axis in "xyz")
+        head = f"ply\nformat binary_little_endian 1.0\nelement vertex {len(places)}\n{heads}end_header\n"
+        file.write_bytes(head.encode() + places.astype("<f8").tobytes())
+    else:
+        header = laspy.LasHeader(point_format=6, version="1.4")
+        header.scales, header.offsets = np.full(3, 0.01), np.zeros(3)
+        cloud = laspy.LasData(header)
+        cloud.x, cloud.y, cloud.z = places.T
+        cloud.write(str(tmp_path / "a.las"))
+        if form == "laz":
+            cloud.write(str(file))
+        elif form == "copc.laz":
+            points.save_points(file, points.load_points(tmp_path / "a.las"))
+    read = points.load_points(file)
+    found = read.positions.astype(np.float64) + read.origin
+    true = (places != 0).any(axis=1)
+    moved = KDTree(found).query(places)[0]
+    # COPC has whole numbers of 32 bits for the whole extent, and a stray is rounded by what it is far.
+    assert moved[true].max() < (0.011 if form == "copc.laz" else 1e-4) and moved.max() < 0.3
+    assert undivided(points.build(read)) <= undivided(points.build(points.PointCloud(places[true] - UTM))) + 1
+
+
+def undivided(tree: CloudTree) -> int:
+    """Cells of the finest grid with more points than a cell has octants."""
+    return np.count_nonzero(np.bincount(np.asarray(tree.hierarchy.parent) + 1)[1:] > 8)
+
+
+@pytest.mark.parametrize("most", [8, 300, 5000])
+def test_a_file_with_strays_is_built_in_parts_as_in_one(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laspy = pytest.importorskip("laspy")
+    for name, value in {"_PROCESS_BYTES": 0, "_POINT_BYTES": 1, "_LEAST": 1}.items():
+        monkeypatch.setattr(out_of_core, name, value)
+    places = np.unique(block(900), axis=0)
+    places[[5, 80]] = [[0, 0, 0], [0, 5_000_000, 0]]
+    header = laspy.LasHeader(point_format=2)
+    header.scales, header.offsets = np.full(3, 0.01), np.zeros(3)
+    cloud = laspy.LasData(header)
+    cloud.x, cloud.y, cloud.z = places.T
+    cloud.write(str(tmp_path / "a.las"))
+    whole = points.build(points.load_points(tmp_path / "a.las"))
+    points.save_tree(tmp_path / "whole.hpt", whole)
+    report = points.build_out_of_core(tmp_path / "a.las", tmp_path / "parts.hpt", memory=most)
+    assert (tmp_path / "parts.hpt").read_bytes() == (tmp_path / "whole.hpt").read_bytes()
+    assert np.ptp([report.low, report.high], axis=0).max() > 5_000_000
+    hra.testing.check_hierarchy(whole.hierarchy)
