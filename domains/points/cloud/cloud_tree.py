@@ -10,6 +10,7 @@ import numpy as np
 
 import hra
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
+from hra.domains.points.cloud.extent import octree_bounds
 from hra.errors import HraError
 
 # Before the names of fields among the attributes of nodes.
@@ -89,18 +90,26 @@ class CloudTree:
         return np.flatnonzero(self.hierarchy.removed_by < 0)
 
     @property
+    def near_leaves(self) -> np.ndarray:
+        """The nodes of full detail but for strays, int [K]: points far from all others."""
+        leaves = self.leaves
+        finest = self.hierarchy.attribute("position")[leaves]
+        low, high = octree_bounds(finest)
+        return leaves[((finest >= low) & (finest <= high)).all(axis=1)]
+
+    @property
     def bounds(self) -> np.ndarray:
-        """Least and largest corner [2, 3] of the positions of full detail."""
-        finest = self.hierarchy.attribute("position")[self.leaves]
+        """Least and largest corner [2, 3] of the positions of full detail, `near_leaves`."""
+        finest = self.hierarchy.attribute("position")[self.near_leaves]
         return np.stack([finest.min(axis=0), finest.max(axis=0)])
 
     @property
     def outline(self) -> np.ndarray:
         """Points [K, 3] that a camera sees if it sees the whole cloud: where discs end, and splats become faint.
 
-        Of large clouds these are the positions: what they show is small beside them.
+        Of large clouds these are the positions: what they show is small beside them. Strays are not among them.
         """
-        node, leaves = self.hierarchy.node, self.leaves
+        node, leaves = self.hierarchy.node, self.near_leaves
         finest = node["position"][leaves]
         if len(leaves) > _OUTLINED:
             return finest

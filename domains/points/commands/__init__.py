@@ -222,6 +222,8 @@ def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:
 def _report(tree: Any, json_file: Path | None, title: str) -> None:
     low, high = tree.bounds.tolist()
     record = {"kind": tree.kind.unit, "leaves": len(tree.leaves), "nodes": len(tree.parent), "low": low, "high": high}
+    strays = len(tree.leaves) - len(tree.near_leaves)
+    record |= {"leaves far from all others": strays} if strays else {}
     record |= {"origin": list(tree.origin)} if any(tree.origin) else {}
     record |= {"fields": ", ".join(tree.fields)} if tree.fields else {}
     write_json(json_file, record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial import KDTree
+from typer.testing import CliRunner
 
 import hra.testing
 from hra.domains import points
 from hra.domains.points.building import out_of_core
 from hra.domains.points.cloud.cloud_tree import CloudTree
 from hra.domains.points.cloud.extent import map_corners, most_lie_between, octree_bounds, without_strays
+from hra.domains.points.commands import app
 
 UTM = np.array([381_797.0, 5_820_377.0, 50.0])
 
@@ -83,7 +86,7 @@ def test_strays_of_files_leave_the_others_their_places_and_their_levels(form: st
 
 def undivided(tree: CloudTree) -> int:
     """Cells of the finest grid with more points than a cell has octants."""
-    return np.count_nonzero(np.bincount(np.asarray(tree.hierarchy.parent) + 1)[1:] > 8)
+    return int(np.count_nonzero(np.bincount(np.asarray(tree.hierarchy.parent) + 1)[1:] > 8))
 
 
 @pytest.mark.parametrize("most", [8, 300, 5000])
@@ -106,3 +109,18 @@ def test_a_file_with_strays_is_built_in_parts_as_in_one(
     assert (tmp_path / "parts.hpt").read_bytes() == (tmp_path / "whole.hpt").read_bytes()
     assert np.ptp([report.low, report.high], axis=0).max() > 5_000_000
     hra.testing.check_hierarchy(whole.hierarchy)
+
+
+def test_cameras_see_a_cloud_without_its_strays_and_commands_count_them(tmp_path: Path) -> None:
+    places = strayed()
+    tree = points.build(points.PointCloud(places - UTM))
+    true = places[(places != 0).any(axis=1)] - UTM
+    assert len(tree.leaves) - len(tree.near_leaves) == 3
+    assert np.allclose(tree.bounds, [true.min(axis=0), true.max(axis=0)], atol=0.01)
+    assert np.abs(tree.outline).max() < 200
+    points.save_tree(tmp_path / "a.hpt", tree)
+    shown = CliRunner().invoke(app, ["info", str(tmp_path / "a.hpt"), "--json", str(tmp_path / "a.json")])
+    assert shown.exit_code == 0, shown.output
+    assert json.loads((tmp_path / "a.json").read_text())["leaves far from all others"] == 3
+    plain = points.build(points.PointCloud(true))
+    assert np.array_equal(plain.near_leaves, plain.leaves)
