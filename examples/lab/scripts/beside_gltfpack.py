@@ -6,8 +6,8 @@ Of every .glb and .gltf below FOLDER of 1,500 to 250,000 triangles, levels of a 
 triangles are written to OUT. gltfpack comes first: `-noq -kn -km -ke -sv -se 1`, then with `-sp`, then with `-sa` as
 well, until it is within 5 % of the target; hra draws as many triangles as it does. three.js draws both beside the
 source from three sides (see judge_scenes.py). What hra states of the distance is compared with points of both surfaces.
---npm has the packages gltfpack and three. Files belong to a half by a hash of their names. OUT/record.json says all;
-what it has is not made again, but drawn.
+--npm has the packages gltfpack and three. Files belong to a half by a hash of their names. OUT/record.json has each
+scene; what it has is not made again, but drawn. --json FILE also has what came out.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import time
 import warnings
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -31,7 +32,8 @@ from hra.domains.meshes.distances.surface import surface_points
 from hra.domains.meshes.distances.triangle_distance import nearest_distances
 from hra.errors import HraError, RepairWarning
 
-_SHARES = (0.5, 0.25, 0.1)
+HALVES = ("development", "test")
+_SHARES, _KINDS = (0.5, 0.25, 0.1), ("hra", "gltfpack")
 _ATTEMPTS = ([], ["-sp"], ["-sp", "-sa"])
 _CLOSE = 1.05
 _ROUNDS = 8
@@ -40,7 +42,7 @@ _SAMPLES = 20_000
 
 def half_of(name: str) -> str:
     """The half that a file belongs to."""
-    return ("development", "test")[zlib.crc32(f"half {name}".encode()) % 2]
+    return HALVES[zlib.crc32(f"half {name}".encode()) % 2]
 
 
 def packed(source: Path, target: Path, share: float, whole: int, npm: Path) -> dict[str, Any]:
@@ -114,21 +116,53 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     return {"stored": stored, "drawn": whole, "bytes": source.stat().st_size, "hra": ours, "gltfpack": theirs}
 
 
-def shown(record: dict[str, dict[str, Any]]) -> None:
-    """Print what came out."""
-    done = {name: one for name, one in record.items() if "decibels" in one}
-    for name, one in done.items():
-        pairs = "  ".join(f"{a:5.1f} {b:5.1f}" for a, b in zip(*one["decibels"].values(), strict=True))
-        ratio = " ".join(f"{a['stated_of_size'] / max(a['measured_of_size'], 1e-12):.2f}" for a in one["hra"])
-        print(f"{one['half'][:4]} {name[-44:]:44} {one['drawn']:7} {pairs}  stated/measured {ratio}")
-    for level, share in enumerate(_SHARES):
-        gains = [one["decibels"]["hra"][level] - one["decibels"]["gltfpack"][level] for one in done.values()]
-        ratios = [one["hra"][level]["stated_of_size"] / one["hra"][level]["measured_of_size"] for one in done.values()]
-        seconds = [sum(one[kind][level]["cpu_s"] for one in done.values()) for kind in ("hra", "gltfpack")]
-        if gains:
-            better = f"{sum(gain >= 0 for gain in gains)} of {len(gains)} at or above"
-            gain = f"median {median(gains):+.1f}, mean {mean(gains):+.1f}, least {min(gains):+.1f} dB"
-            print(f"{share}: {better}, {gain}; stated/measured {median(ratios):.2f}; CPU s {seconds}")
+def summary_of(scenes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What came out of drawn scenes: all of them, and by half."""
+    halves = {half: {name: one for name, one in scenes.items() if one["half"] == half} for half in HALVES}
+    found: dict[str, Any] = {}
+    for half, those in {"all": scenes, **halves}.items():
+        if not those:
+            continue
+        gains = {name: np.subtract(*one["decibels"].values()) for name, one in those.items()}
+        levels = dict(zip(("half", "quarter", "tenth"), np.transpose([*gains.values()]), strict=True))
+        found[half] = {
+            "scenes": len(those),
+            "levels": {level: _gains(values.tolist()) for level, values in levels.items()},
+            "mean of levels": _gains([float(gain.mean()) for gain in gains.values()]),
+            "below": {name: round(float(gain.mean()), 2) for name, gain in gains.items() if gain.mean() < 0},
+        }
+    levels = range(len(_SHARES))
+    ratios = [
+        [
+            hra["stated_of_size"] / hra["measured_of_size"]
+            for one in scenes.values()
+            if (hra := one["hra"][k])["measured_of_size"] > 0
+        ]
+        for k in levels
+    ]
+    sums = {
+        name: {kind: [round(sum(one[kind][k][name] for one in scenes.values()), 1) for k in levels] for kind in _KINDS}
+        for name in ("cpu_s", "bytes")
+    }
+    stated = {"median": [round(median(r), 3) for r in ratios], "least": [round(min(r), 3) for r in ratios]}
+    return {**found, "stated over measured": stated, **sums}
+
+
+def _gains(values: Sequence[float]) -> dict[str, Any]:
+    """How much hra is above gltfpack, in dB."""
+    names = {"median": median, "mean": mean, "least": min}
+    at_or_above = sum(round(value, 2) >= 0 for value in values)
+    return {"at or above": at_or_above, **{name: round(float(of(values)), 2) for name, of in names.items()}}
+
+
+def shown(scenes: dict[str, dict[str, Any]]) -> None:
+    """Print the rows of the table, and what came out."""
+    summary = summary_of(scenes)
+    for name, one in sorted(scenes.items(), key=lambda pair: pair[0].split("/")[-2].lower()):
+        cells = [" / ".join(f"{value:.1f}" for value in one["decibels"][kind]) for kind in _KINDS]
+        below = " (below)" if name in summary["all"]["below"] else ""
+        print(f"| {name.split('/')[-2]}{below} | {one['half'][:4]} | {one['drawn']:,} | {cells[0]} | {cells[1]} |")
+    print(json.dumps(summary, indent=1))
 
 
 def main() -> None:
@@ -137,6 +171,7 @@ def main() -> None:
     parser.add_argument("--npm", type=Path, required=True)
     parser.add_argument("--half", choices=("development", "test"))
     parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--json", type=Path)
     own = parser.parse_args()
     warnings.simplefilter("ignore")
     kept = own.out / "record.json"
@@ -151,7 +186,7 @@ def main() -> None:
                 if "hra" not in record.get(name, {}):
                     record[name] = tried(path, own.out / place_of(name), own.npm) | {"half": half_of(name)}
             except (HraError, subprocess.CalledProcessError, KeyError, ValueError) as error:
-                record[name] = {"left_out": str(error)[:300]}
+                record[name] = {"left_out": str(error).replace(f"{own.folder}/", "")[:300]}
                 print(name, record[name], flush=True)
                 continue
             files = [f"{kind}{k}.glb" for kind in ("hra", "gltfpack") for k in range(len(_SHARES))]
@@ -164,7 +199,12 @@ def main() -> None:
         values = [round(level["mean"], 2) for level in answer["levels"]]
         record[answer["name"]]["decibels"] = {"hra": values[: len(_SHARES)], "gltfpack": values[len(_SHARES) :]}
     kept.write_text(json.dumps(record, indent=1))
-    shown(record)
+    found = {name: one for name, one in sorted(record.items()) if "decibels" in one}
+    left_out = {name: one for name, one in sorted(record.items()) if "decibels" not in one}
+    if own.json is not None:
+        content = {"summary": summary_of(found), "scenes": found, "left_out": left_out}
+        own.json.write_text(json.dumps(content, separators=(",", ":")) + "\n")
+    shown(found)
 
 
 if __name__ == "__main__":

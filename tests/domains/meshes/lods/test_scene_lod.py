@@ -461,6 +461,34 @@ def test_what_vanishes_in_a_coarse_level_costs_the_fine_one_nothing(tmp_path: Pa
     assert lod.triangles[0] == 6 * len(scene.triangles) and not lod.levels[0] and lod.triangles[1] <= 150
 
 
+def test_a_small_part_is_not_the_first_to_go(tmp_path: Path) -> None:
+    """A ball over rough ground: all of it would be gone, while the ground is only smoothed."""
+    scene, rng = Scene(33), np.random.default_rng(1)
+    ground = scene.positions + np.array([0, 0.03, 0], np.float32) * rng.normal(size=(len(scene.positions), 1)).astype(
+        np.float32
+    )
+    scene.primitive["attributes"]["POSITION"] = scene.add(ground, bounds=True)
+    rows, columns = 10, 20
+    row, column = np.meshgrid(np.arange(rows + 1) * np.pi / rows, np.arange(columns) * np.pi / 10, indexing="ij")
+    places = [np.sin(row) * np.cos(column), np.cos(row), np.sin(row) * np.sin(column)]
+    points = 0.06 * np.stack(places, axis=-1).reshape(-1, 3).astype(np.float32)
+    number = np.arange((rows + 1) * columns).reshape(rows + 1, columns)
+    number[0], number[-1] = 0, rows * columns
+    a, b, c, d = number[:-1], np.roll(number[:-1], -1, 1), np.roll(number[1:], -1, 1), number[1:]
+    faces = np.concatenate([np.stack([a, b, d], -1).reshape(-1, 3), np.stack([b, c, d], -1).reshape(-1, 3)])
+    faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
+    ball: dict[str, Any] = {"attributes": {"POSITION": scene.add(points, bounds=True)}}
+    ball["indices"] = scene.add(faces.reshape(-1, 1).astype(np.uint16))
+    scene.header["meshes"].append({"primitives": [ball]})
+    scene.header["nodes"].append({"mesh": 1, "translation": [0.5, 0.6, 0.5]})
+    scene.header["scenes"][0]["nodes"].append(1)
+    file = levels(scene, tmp_path, (0.1,))[0]
+    primitive = file.header["meshes"][1]["primitives"][0]
+    corners = file.array(primitive["attributes"]["POSITION"])[file.array(primitive["indices"]).reshape(-1, 3)]
+    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert np.linalg.norm(sides, axis=1).sum() / 2 > 0.8 * 4 * np.pi * 0.06**2
+
+
 def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:
     scene = Scene()
     scene.header["nodes"][0]["scale"] = [-1, 1, 1]
