@@ -57,8 +57,8 @@ _POSES = 4
 _REACH = 0.25
 # Levels have edges of about so many of the source's.
 _EDGES = 2.0
-# From so many triangles on no borders of groups stay: a level shows them, a view that changes does not.
-_FINE = 2**16
+# From so many triangles on groups are simplified each by itself: their borders show in a level.
+_FINE = 2**18
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
 _FEATURE = ("_FEATURE_ID_", "_BATCHID")
