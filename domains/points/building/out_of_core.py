@@ -17,7 +17,7 @@ import numpy as np
 
 from hra.domains.points.building.forest import FORMS, WIDTH, Forest, NodeColumns, Run, packed, packed_type, places_of
 from hra.domains.points.cloud.cloud_tree import FIELD
-from hra.domains.points.cloud.extent import between_most, map_corners, sampled, without_strays
+from hra.domains.points.cloud.extent import between_most, map_corners, octree_box, sampled
 from hra.domains.points.files.las import checked_reader, is_copc, read_las
 from hra.domains.points.files.las_header import (
     WEEK,
@@ -247,7 +247,7 @@ def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray, np.ndarr
             corners = _around(corners, rows[:, :3])
             samples.append(rows[-at % step :: step, :3])
             at += len(rows)
-    bounds = without_strays(corners[0], corners[1], between_most(np.concatenate(samples)))
+    bounds = octree_box(corners[0], corners[1], between_most(np.concatenate(samples)))
     x, y, z = low.tolist()
     width = WIDTH + kind.itemsize // 4
     return Records(path, width, 0, count), corners, bounds, Facts(kind, (x, y, z), place[0])

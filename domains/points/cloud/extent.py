@@ -11,6 +11,8 @@ import numpy as np
 _SAMPLE = 2**16
 # Strays are in the hundredth at either end of an axis, and lie farther off than so many times what is between.
 _STRAYS, _FAR = 0.01, 32
+# The octree has 2**21 cells along an axis, enough for what lies so many times as far: only farther points lose levels.
+_GRID = 256
 
 
 def sampled(count: int) -> int:
@@ -31,14 +33,14 @@ def between_most(sample: np.ndarray) -> np.ndarray:
     return ends[[first, last - first]]
 
 
-def without_strays(low: np.ndarray, high: np.ndarray, near: np.ndarray) -> np.ndarray:
+def without_strays(low: np.ndarray, high: np.ndarray, near: np.ndarray, far: float = _FAR) -> np.ndarray:
     """Corners float64 [2, 3] of the box of all points, from ``low`` to ``high`` [3], but for strays.
 
-    Strays are farther from what most lie between (``near`` [2, 3], see `most_lie_between`) than 32 times its longest
-    side. A grid over the box that is left still has a 64th of its cells along that side.
+    Strays are farther from what most lie between (``near`` [2, 3], see `most_lie_between`) than ``far`` times its
+    longest side.
     """
     with np.errstate(invalid="ignore", over="ignore"):  # the extent of numbers that are refused elsewhere
-        reach = _FAR * float((near[1] - near[0]).max())
+        reach = far * float((near[1] - near[0]).max())
     if not np.isfinite(reach) or reach == 0:
         return np.array([low, high], np.float64)
     return np.stack([np.maximum(low, near[0] - reach), np.minimum(high, near[1] + reach)]).astype(np.float64)
@@ -53,6 +55,11 @@ def map_corners(low: np.ndarray, high: np.ndarray, near: np.ndarray) -> np.ndarr
     return ends if np.array_equal(without_strays(low, high, near), ends) else near
 
 
+def octree_box(low: np.ndarray, high: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """Corners [2, 3] of the octree over points, as of `without_strays`; what is farther counts as on its border."""
+    return without_strays(low, high, near, _GRID)
+
+
 def octree_bounds(positions: np.ndarray) -> np.ndarray:
-    """Corners [2, 3] of the octree over positions [P, 3], P >= 1; strays count as on its border."""
-    return without_strays(positions.min(axis=0), positions.max(axis=0), most_lie_between(positions))
+    """`octree_box` of positions [P, 3], P >= 1."""
+    return octree_box(positions.min(axis=0), positions.max(axis=0), most_lie_between(positions))

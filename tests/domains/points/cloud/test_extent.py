@@ -57,6 +57,16 @@ def test_one_place_and_few_points_are_all_of_the_cloud() -> None:
         assert np.array_equal(octree_bounds(places), [places.min(axis=0), places.max(axis=0)])
 
 
+def test_far_hills_are_divided_and_only_what_is_farther_is_not() -> None:
+    rng = np.random.default_rng(8)
+    tree, hills = rng.random((20_000, 3)) * 10, rng.random((150, 3)) * 10 + [1_500, 0, 0]
+    places = np.concatenate([tree, hills, [[1e6, 0, 0]]])
+    assert np.array_equal(octree_bounds(places[:-1]), [places[:-1].min(axis=0), places[:-1].max(axis=0)])
+    assert 1_510 < octree_bounds(places)[1, 0] < 3_000
+    built = points.build(points.PointCloud(places))
+    assert undivided(built) == 0 and len(built.leaves) - len(built.near_leaves) == 151
+
+
 @pytest.mark.parametrize("form", ["las", "laz", "ply", "copc.laz"])
 def test_strays_of_files_leave_the_others_their_places_and_their_levels(form: str, tmp_path: Path) -> None:
     laspy = pytest.importorskip("laspy")
