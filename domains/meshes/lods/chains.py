@@ -53,7 +53,8 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     Returns
     -------
     DiscreteLOD; level k has at most as many triangles as asked for. ``errors`` are bounds on distances: no point of the
-    source is farther from the level, and none of the level from the source; at most a fiftieth too large. Those of a
+    source is farther from the level, and none of the level from the source; at most a fiftieth too large, but where
+    surfaces cross so often that the work ends early (`hausdorff_bound`). Those of a
     `MeshAsset` on a grid are the largest "hausdorff" of its clusters, which are looser, or their largest "error", an
     estimate, if it has none (``DiscreteLOD.certified`` tells). ``appearance`` is the largest "error", which counts how
     textures, normals and colours move, too.

@@ -57,7 +57,7 @@ _POSES = 4
 _REACH = 0.25
 # Levels have edges of about so many of the source's.
 _EDGES = 2.0
-# From so many triangles on groups are simplified each by itself: their borders show in a level.
+# From so many triangles down there are no groups: a level shows their borders, a view that changes does not.
 _FINE = 2**18
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44

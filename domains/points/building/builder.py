@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.points.cloud.cloud_tree import CLASSES, FIELD, CloudTree
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
-from hra.domains.points.cloud.extent import octree_bounds
+from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.cloud.moments import (
     Moments,
     areas_of,
@@ -48,7 +48,7 @@ def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
     if more or not isinstance(cloud, PointCloud | SplatCloud):
         fix = "pass PointCloud(positions, colors), a SplatCloud, or load_points(path)"
         raise wrong_kind("cloud", (cloud, *more) if more else cloud, (PointCloud, SplatCloud), fix)
-    grown = build_tree(cloud.positions, bounds=octree_bounds(cloud.positions))
+    grown = build_tree(cloud.positions, bounds=Extent.of(cloud.positions).octree_box())
     parent, leaf = grown.tree.parent, grown.tree.leaf
     values = np.concatenate([cloud.positions, cloud.colors], axis=1)
     shown = _points if isinstance(cloud, PointCloud) else _splats

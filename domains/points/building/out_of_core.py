@@ -17,7 +17,7 @@ import numpy as np
 
 from hra.domains.points.building.forest import FORMS, WIDTH, Forest, NodeColumns, Run, packed, packed_type, places_of
 from hra.domains.points.cloud.cloud_tree import FIELD
-from hra.domains.points.cloud.extent import between_most, map_corners, octree_box, sampled
+from hra.domains.points.cloud.extent import Extent, GrowingExtent
 from hra.domains.points.files.las import checked_reader, is_copc, read_las
 from hra.domains.points.files.las_header import (
     WEEK,
@@ -102,7 +102,8 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
     """
     file, target, most = local_path(source), local_path(out), points_of_part(memory)
     with scratch_folder(target, {"points": str(file.resolve())}, resumed=False) as folder:
-        records, corners, bounds, facts = las_records(file, folder / "points")
+        records, extent, facts = las_records(file, folder / "points")
+        bounds = extent.octree_box()
         if records.count > _MOST:
             raise LimitExceeded(f"the file has {records.count:,} points", where=str(file)[:500], fix="split it")
         cells = octree_cells(records, bounds, most, folder)
@@ -111,7 +112,7 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
         fields = {FIELD + n: (own.base.str, own.shape[0] if own.shape else 0) for n, (own, _) in places.items()}
         columns = NodeColumns(folder, {**FORMS, **fields})
         nodes = assemble(Forest(cells, bounds, columns, facts.kind), columns, target, facts)
-    low, high = (tuple(corner) for corner in corners.tolist())
+    low, high = (tuple(corner.tolist()) for corner in (extent.low, extent.high))
     return CloudReport(records.count, nodes, low, high, parts=len(cells), part_points=most)
 
 
@@ -203,7 +204,7 @@ def _write(stream: IO[bytes], columns: NodeColumns, slices: list[_Slice], nodes:
                 write(addition, array)
 
 
-def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray, np.ndarray, Facts]:
+def las_records(source: Path, path: Path) -> tuple[Records, Extent, Facts]:
     """Write positions, colours and fields of all points as float32 rows [P, 6 + k], as `read_las` would give them.
 
     The file is read twice: where coordinates begin, what colours are full and which fields say something is known after
@@ -211,8 +212,7 @@ def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray, np.ndarr
 
     Returns
     -------
-    The rows, the least and largest corner [2, 3] of the positions, the corners of their octree, see `octree_bounds`,
-    and what holds for all of them.
+    The rows, the extent of their positions, and what holds for all of them.
 
     Raises
     ------
@@ -222,21 +222,21 @@ def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray, np.ndarr
     if source.suffix.lower() not in (".las", ".laz"):
         fix = "convert it to LAS, or build it without --memory"
         raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
-    ends, full, place = _NOWHERE, 0, ({}, False)
-    samples, said, count, fixed = [np.zeros((0, 3))], dict[str, np.ndarray](), 0, False
+    there, full, place = None, 0, ({}, False)
+    said, count, fixed = dict[str, np.ndarray](), 0, False
     for places, shades, fields, place, total, fixed in _blocks(source):  # noqa: B007, the same for all
-        ends, full = _around(ends, places), max(full, int(shades.max()))
-        samples.append(places[-count % sampled(total) :: sampled(total)])
+        there, full = there or GrowingExtent(total), max(full, int(shades.max()))
+        there.add(places)
         count += len(places)
         for name, rows in fields.items():  # one row that says something, if any does
             if not len(said.get(name, ())):
                 said[name] = rows[rows.reshape(len(rows), -1).any(axis=1)][:1]
     kind = packed_type(said_fields({n: rows for n, rows in said.items() if len(rows)}, place[1], str(source)))
-    if not np.isfinite(ends).all():
+    whole = None if there is None else there.extent()
+    if whole is None or not np.isfinite(whole.low).all() or not np.isfinite(whole.high).all():
         raise FileError("the file holds no points", where=str(source)[:500])
-    near = between_most(np.concatenate(samples))
-    low = np.array(read_las(source, 0).origin) if fixed else map_corners(ends[0], ends[1], near)[0]
-    at, step, corners, samples = 0, sampled(count), _NOWHERE, []
+    low = np.array(read_las(source, 0).origin) if fixed else whole.map_corners()[0]
+    local = GrowingExtent(count)
     with path.open("wb") as out:
         for places, shades, fields, *_ in _blocks(source):
             rows = np.column_stack([places - low, shown_colors(shades, full)]).astype(np.float32)
@@ -244,21 +244,11 @@ def las_records(source: Path, path: Path) -> tuple[Records, np.ndarray, np.ndarr
                 raise ArrayError("a coordinate is not finite", where=str(source)[:500], fix="repair the file")
             own = {WEEK if name == "gps_time" and WEEK in (kind.names or ()) else name: v for name, v in fields.items()}
             np.hstack([rows, packed(own, kind, len(rows))]).tofile(out)
-            corners = _around(corners, rows[:, :3])
-            samples.append(rows[-at % step :: step, :3])
-            at += len(rows)
-    bounds = octree_box(corners[0], corners[1], between_most(np.concatenate(samples)))
+            local.add(rows[:, :3])
+    extent = local.extent()
     x, y, z = low.tolist()
     width = WIDTH + kind.itemsize // 4
-    return Records(path, width, 0, count), corners, bounds, Facts(kind, (x, y, z), place[0])
-
-
-_NOWHERE = np.array([[np.inf] * 3, [-np.inf] * 3])
-
-
-def _around(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The corners [2, 3] of the box around a box and more places [n, 3]."""
-    return np.stack([np.minimum(corners[0], places.min(axis=0)), np.maximum(corners[1], places.max(axis=0))])
+    return Records(path, width, 0, count), extent, Facts(kind, (x, y, z), place[0])
 
 
 class _Block(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 import hra
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
-from hra.domains.points.cloud.extent import most_lie_between, without_strays
+from hra.domains.points.cloud.extent import Extent
 from hra.errors import HraError
 
 # Before the names of fields among the attributes of nodes.
@@ -94,7 +94,7 @@ class CloudTree:
         """The nodes of full detail but for strays, int [K]: points far from all others."""
         leaves = self.leaves
         finest = self.hierarchy.attribute("position")[leaves]
-        low, high = without_strays(finest.min(axis=0), finest.max(axis=0), most_lie_between(finest))
+        low, high = Extent.of(finest).without_strays()
         return leaves[((finest >= low) & (finest <= high)).all(axis=1)]
 
     @property

@@ -6,6 +6,8 @@ octree tell the others apart.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 _SAMPLE = 2**16
@@ -15,51 +17,70 @@ _STRAYS, _FAR = 0.01, 32
 _GRID = 256
 
 
-def sampled(count: int) -> int:
-    """Every how many-th of ``count`` points is looked at: below 65,536 all, of more as many to twice as many."""
-    return max(count // _SAMPLE, 1)
+class Extent(NamedTuple):
+    """Between which corners points lie.
 
-
-def most_lie_between(points: np.ndarray) -> np.ndarray:
-    """Corners float64 [2, 3] between which 98 % of 100 points or more lie along each axis; [P, 3], P >= 1."""
-    return between_most(points[:: sampled(len(points))])
-
-
-def between_most(sample: np.ndarray) -> np.ndarray:
-    """`most_lie_between` of those points [n, 3] that are looked at."""
-    last = len(sample) - 1
-    first = int(len(sample) * _STRAYS)
-    ends = np.partition(np.asarray(sample, np.float64), [first, last - first], axis=0)
-    return ends[[first, last - first]]
-
-
-def without_strays(low: np.ndarray, high: np.ndarray, near: np.ndarray, far: float = _FAR) -> np.ndarray:
-    """Corners float64 [2, 3] of the box of all points, from ``low`` to ``high`` [3], but for strays.
-
-    Strays are farther from what most lie between (``near`` [2, 3], see `most_lie_between`) than ``far`` times its
-    longest side.
+    Attributes
+    ----------
+    low, high : [3], of all points; near : float64 [2, 3], between which 98 % of 100 or more lie along each axis.
     """
-    with np.errstate(invalid="ignore", over="ignore"):  # the extent of numbers that are refused elsewhere
-        reach = far * float((near[1] - near[0]).max())
-    if not np.isfinite(reach) or reach == 0:
-        return np.array([low, high], np.float64)
-    return np.stack([np.maximum(low, near[0] - reach), np.minimum(high, near[1] + reach)]).astype(np.float64)
+
+    low: np.ndarray
+    high: np.ndarray
+    near: np.ndarray
+
+    @classmethod
+    def of(cls, points: np.ndarray) -> Extent:
+        """That of points [P, 3], P >= 1."""
+        growing = GrowingExtent(len(points))
+        growing.add(points)
+        return growing.extent()
+
+    def without_strays(self, far: float = _FAR) -> np.ndarray:
+        """Corners float64 [2, 3] of the box of all but strays: these are ``far`` times the extent of most away."""
+        with np.errstate(invalid="ignore", over="ignore"):  # the extent of numbers that are refused elsewhere
+            reach = far * float((self.near[1] - self.near[0]).max())
+        if not np.isfinite(reach) or reach == 0:
+            return np.array([self.low, self.high], np.float64)
+        corners = np.maximum(self.low, self.near[0] - reach), np.minimum(self.high, self.near[1] + reach)
+        return np.stack(corners).astype(np.float64)
+
+    def map_corners(self) -> np.ndarray:
+        """The corners that tell what coordinates of a map count from [2, 3]: of most points if there are strays.
+
+        Float32 rounds what is far from the origin: one near the others costs the strays alone, one near a stray all
+        others.
+        """
+        ends = np.array([self.low, self.high], np.float64)
+        return ends if np.array_equal(self.without_strays(), ends) else self.near
+
+    def octree_box(self) -> np.ndarray:
+        """Corners [2, 3] of the octree over the points; what is farther counts as on its border."""
+        return self.without_strays(_GRID)
 
 
-def map_corners(low: np.ndarray, high: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """The corners that tell what coordinates of a map count from [2, 3]: of all points, or of most if there are strays.
+class GrowingExtent:
+    """The extent of points that come block by block; it is the same whatever the blocks.
 
-    Float32 rounds what is far from the origin: one near the others costs the strays alone, one near a stray all others.
+    Parameters
+    ----------
+    count : of all points. Of 131,072 or more, so many that 65,536 to 131,072 are left tell where most lie.
     """
-    ends = np.array([low, high], np.float64)
-    return ends if np.array_equal(without_strays(low, high, near), ends) else near
 
+    def __init__(self, count: int) -> None:
+        self._step, self._seen = max(count // _SAMPLE, 1), 0
+        self._low, self._high = np.full(3, np.inf), np.full(3, -np.inf)
+        self._sample = [np.zeros((0, 3))]
 
-def octree_box(low: np.ndarray, high: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Corners [2, 3] of the octree over points, as of `without_strays`; what is farther counts as on its border."""
-    return without_strays(low, high, near, _GRID)
+    def add(self, points: np.ndarray) -> None:
+        """Take a block [n, 3] more."""
+        self._low, self._high = np.minimum(self._low, points.min(axis=0)), np.maximum(self._high, points.max(axis=0))
+        # Copied: a view would keep all of the block.
+        self._sample.append(np.array(points[-self._seen % self._step :: self._step], np.float64))
+        self._seen += len(points)
 
-
-def octree_bounds(positions: np.ndarray) -> np.ndarray:
-    """`octree_box` of positions [P, 3], P >= 1."""
-    return octree_box(positions.min(axis=0), positions.max(axis=0), most_lie_between(positions))
+    def extent(self) -> Extent:
+        """That of all blocks, of which there is one at least."""
+        sample = np.concatenate(self._sample)
+        last, first = len(sample) - 1, int(len(sample) * _STRAYS)
+        return Extent(self._low, self._high, np.partition(sample, [first, last - first], axis=0)[[first, last - first]])

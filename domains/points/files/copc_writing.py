@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
-from hra.domains.points.cloud.extent import map_corners, most_lie_between
+from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.files.las import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
 from hra.domains.points.files.las_header import PROJECTION, WEEK, las_library
 from hra.kernels.trees import morton_codes, sort_keys
@@ -74,9 +74,9 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     form = _point_type(kind, extra)
     settings = bytearray(lazrs.LazVlr.new_for_compression(kind, form.itemsize - _SIZES[kind]).record_data())
     settings[12:16] = b"\xff" * 4  # chunks of any length
-    low, high = (corner.astype(np.float64) for corner in (cloud.positions.min(axis=0), cloud.positions.max(axis=0)))
-    most = map_corners(low, high, most_lie_between(cloud.positions))
-    step = _step(float((most[1] - most[0]).max()), float((high - low).max()))
+    extent = Extent.of(cloud.positions)
+    low, most = extent.low, extent.map_corners()
+    step = _step(float((most[1] - most[0]).max()), float((extent.high - low).max()))
     points = np.zeros(len(cloud), form)
     points["place"] = np.rint((cloud.positions - low) / step)
     points["color"], points["returns"] = np.rint(cloud.colors * 65535), _ONLY_RETURN

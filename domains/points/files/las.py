@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
-from hra.domains.points.cloud.extent import map_corners, most_lie_between
+from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.files.las_header import (
     Claims,
     check_chunks,
@@ -51,7 +51,7 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
     """The points of the coarse nodes of a COPC file, or of all; nothing else of the file is read.
 
     Coordinates count from the corner that the header states, or, where the root has points far from all others, from
-    the corner of the others (`map_corners`): a coarse cloud lies where the fine one does.
+    the corner of the others (`Extent.map_corners`): a coarse cloud lies where the fine one does.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
         found = laspy.ScaleAwarePointRecord(record.array, record.point_format, header.scales, header.offsets)
         places = np.column_stack([found.x, found.y, found.z])
         coarse = np.repeat(nodes["level"] == 0, nodes["points"])
-        near = most_lie_between(places[coarse] if coarse.any() else places)
-        low, _ = map_corners(np.array(header.mins), np.array(header.maxs), near)
+        near = Extent.of(places[coarse] if coarse.any() else places).near
+        low, _ = Extent(np.array(header.mins), np.array(header.maxs), near).map_corners()
         fields, (crs, adjusted) = las_fields(found), las_place(header, stream, size)
     return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)
 
@@ -170,7 +170,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
     """Points with colours, or with their intensity as grey, and with all else that they carry.
 
     Coordinates count from the least corner, which is the cloud's origin; where points lie far from all others, from
-    that of the others, see `map_corners`.
+    that of the others, see `Extent.map_corners`.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
             reader = checked_reader(stream, size, claims, where)
             found = reader.read_points(claims.points)
             places = np.column_stack([found.x, found.y, found.z])
-            low, _ = map_corners(places.min(axis=0), places.max(axis=0), most_lie_between(places))
+            low, _ = Extent.of(places).map_corners()
             fields = las_fields(found)
             crs, adjusted = las_place(reader.header, stream, size)
     return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.points.cloud.clouds import BANDS, PointCloud, SplatCloud
-from hra.domains.points.cloud.extent import map_corners, most_lie_between
+from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.files.copc_writing import write_copc
 from hra.domains.points.files.las import read_las
 from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
@@ -85,8 +85,7 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
     if not all(len(vertices.get(name, ())) for name in "xyz"):
         raise FileError("the PLY file has no vertices with x, y and z", where=where)
     places = np.column_stack([vertices[name] for name in "xyz"])
-    corners = map_corners(places.min(axis=0), places.max(axis=0), most_lie_between(places))
-    positions, origin = split_origin(places, corners)
+    positions, origin = split_origin(places, Extent.of(places).map_corners())
     if all(name in vertices for name in _SPLAT if name != "scale_2"):
         return _splats(positions, origin, vertices, where)
     if held.lists:

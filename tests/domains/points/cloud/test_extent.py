@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial import KDTree
 from typer.testing import CliRunner
@@ -16,7 +17,7 @@ import hra.testing
 from hra.domains import points
 from hra.domains.points.building import out_of_core
 from hra.domains.points.cloud.cloud_tree import CloudTree
-from hra.domains.points.cloud.extent import map_corners, most_lie_between, octree_bounds, without_strays
+from hra.domains.points.cloud.extent import Extent, GrowingExtent
 from hra.domains.points.commands import app
 
 UTM = np.array([381_797.0, 5_820_377.0, 50.0])
@@ -39,30 +40,52 @@ def test_only_far_points_are_left_out_and_few(seed: int, count: int, far: float)
     rng = np.random.default_rng(seed)
     places = rng.normal(size=(count, 3)) * [1, 5, 0.1]
     places[rng.integers(0, count, rng.integers(0, 1 + count // 50))] += 10.0**far
-    low, high, near = places.min(axis=0), places.max(axis=0), most_lie_between(places)
-    box = without_strays(low, high, near)
+    extent = Extent.of(places)
+    (low, high, near), box = extent, extent.without_strays()
+    assert np.array_equal([low, high], [places.min(axis=0), places.max(axis=0)])
     assert (near[0] <= near[1]).all() and (low <= near[0]).all() and (near[1] <= high).all()
     outside = (places < box[0]) | (places > box[1])
     assert outside.sum(axis=0).max() <= 0.01 * 2 * count
     if outside.any():
         gap = np.maximum(near[0] - places, places - near[1]).max(axis=1)
         assert gap[outside.any(axis=1)].min() > 32 * (near[1] - near[0]).max() * (1 - 1e-12)
-        assert np.array_equal(map_corners(low, high, near), near)
+        assert np.array_equal(extent.map_corners(), near)
     else:
-        assert np.array_equal(box, [low, high]) and np.array_equal(map_corners(low, high, near), box)
+        assert np.array_equal(box, [low, high]) and np.array_equal(extent.map_corners(), box)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 2**16), st.lists(st.integers(0, 300_000), max_size=4))
+def test_the_extent_is_the_same_whatever_the_blocks(seed: int, ends: list[int]) -> None:
+    places = np.random.default_rng(seed).normal(size=(300_000, 3)).astype(np.float32)
+    growing = GrowingExtent(len(places))
+    for block in np.split(places, sorted(ends)):
+        if len(block):
+            growing.add(block)
+    assert all(np.array_equal(one, two) for one, two in zip(growing.extent(), Extent.of(places), strict=True))
+
+
+def test_blocks_are_not_kept() -> None:
+    growing, count = GrowingExtent(200 * 2**14), 0
+    tracemalloc.start()
+    for _ in range(200):
+        growing.add(np.ones((2**14, 3)))
+        count = max(count, tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert count < 8 * 2**20  # all blocks are 79 million bytes
 
 
 def test_one_place_and_few_points_are_all_of_the_cloud() -> None:
     for places in (np.ones((500, 3)), np.array([[0.0, 0, 0], [1, 1, 1], [1e9, 0, 0]])):
-        assert np.array_equal(octree_bounds(places), [places.min(axis=0), places.max(axis=0)])
+        assert np.array_equal(Extent.of(places).octree_box(), [places.min(axis=0), places.max(axis=0)])
 
 
 def test_far_hills_are_divided_and_only_what_is_farther_is_not() -> None:
     rng = np.random.default_rng(8)
     tree, hills = rng.random((20_000, 3)) * 10, rng.random((150, 3)) * 10 + [1_500, 0, 0]
     places = np.concatenate([tree, hills, [[1e6, 0, 0]]])
-    assert np.array_equal(octree_bounds(places[:-1]), [places[:-1].min(axis=0), places[:-1].max(axis=0)])
-    assert 1_510 < octree_bounds(places)[1, 0] < 3_000
+    assert np.array_equal(Extent.of(places[:-1]).octree_box(), [places[:-1].min(axis=0), places[:-1].max(axis=0)])
+    assert 1_510 < Extent.of(places).octree_box()[1, 0] < 3_000
     built = points.build(points.PointCloud(places))
     assert undivided(built) == 0 and len(built.leaves) - len(built.near_leaves) == 151
 
