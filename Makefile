@@ -116,17 +116,17 @@ clean: ## remove what builds, tests and the demo left behind (.venv stays)
 
 # The stamps make the second run start at once; a change of the requirements installs again.
 $(VENV)/.demo: pyproject.toml constraints.txt | system-demo $(BIN)/python
-	@echo "Installing hra and what its demo needs into $(VENV) (the first time takes a few minutes) ..."
-	$(BIN)/python -m pip install -q --no-compile -e '.[demo]' -c constraints.txt
+	@echo "Installing hra and what its demo needs into $(VENV) (the first time takes a minute) ..."
+	scripts/install.sh $(BIN)/python -e '.[demo]'
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | system-test $(BIN)/python
-	@echo "Installing hra and what its tests need into $(VENV) (the first time takes several minutes) ..."
-	$(BIN)/python -m pip install -q --no-compile -e '.[test]' -e examples/lab -c constraints.txt
+	@echo "Installing hra and what its tests need into $(VENV) (the first time takes a minute) ..."
+	scripts/install.sh $(BIN)/python -e '.[test]' -e examples/lab
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml constraints.txt | system-test $(BIN)/python
-	$(BIN)/python -m pip install -q --no-compile -e '.[docs]' -e examples/lab -c constraints.txt
+	scripts/install.sh $(BIN)/python -e '.[docs]' -e examples/lab
 	@touch $@
 
 $(BIN)/python:
