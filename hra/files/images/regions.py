@@ -24,6 +24,8 @@ from hra.files.images.arrays import over_white
 from hra.files.images.files import load_image
 from hra.files.local_files import local_path, open_regular, read_regular
 
+# Of TIFF: a tag, kinds of colours (black and white, RGB and palettes come before), and kinds of compression.
+_ORIENTATION, _PALETTE, _YCBCR, _JPEG = 274, 3, 6, (6, 7)
 # Decoded bytes of a tile or strip; those of slides and maps have about 2**18.
 _TILE_BYTES = 2**26
 _PIXELS = 2**40  # of an image: its sides then multiply without loss, and its statistics still fit on a disk
@@ -188,7 +190,8 @@ def open_regions(
     """Open an image file of any size: only what describes it is read.
 
     TIFF (tiled, in strips, BigTIFF, COG, OME-TIFF, SVS) needs tifffile, whole slides of other makers OpenSlide,
-    OME-Zarr zarr (extra ``slides``). Deep Zoom (``.dzi``) and all that `load_image` reads, in memory, need Pillow.
+    OME-Zarr zarr (extra ``slides``). Deep Zoom (``.dzi``) and all that `load_image` reads, in memory, need Pillow. TIFF
+    that its orientation turns, with inks (CMYK), Lab, or YCbCr without JPEG is read in memory, too.
 
     Parameters
     ----------
@@ -217,10 +220,9 @@ def open_regions(
         elif kind == ".dzi":
             reader = _deep_zoom(file)
         elif head[:2] in (b"II", b"MM") and kind in _TIFFS:
-            reader = _tiff(file)
+            reader = _tiff(file, channels)
         else:
-            image = np.rint(load_image(file) * 255).astype(np.uint8)
-            reader = _Reader("image", [Grid(image.shape[:2], (_SIDE, _SIDE))], _cut_from(image))
+            reader = _whole(file)
     return RegionFile(file, reader, cache_bytes, channels, window)
 
 
@@ -230,6 +232,12 @@ def is_regions(path: Any) -> bool:
     if os.path.isdir(file):  # False for names that no system accepts; opening them says why
         return any((file / name).exists() for name in ("zarr.json", ".zattrs", ".zgroup"))
     return file.suffix.lower() in (*_TIFFS, *_SLIDES, ".dzi")
+
+
+def _whole(file: Path) -> _Reader:
+    """What has no tiles of its own, read at once."""
+    image = np.rint(load_image(file) * 255).astype(np.uint8)
+    return _Reader("image", [Grid(image.shape[:2], (_SIDE, _SIDE))], _cut_from(image))
 
 
 def _cut_from(image: np.ndarray) -> Callable[[int, int, int], np.ndarray]:
@@ -271,8 +279,11 @@ def _colours(
     return pixels if pixels.shape[2] == 3 else np.repeat(pixels, 3, axis=2)
 
 
-def _tiff(file: Path) -> _Reader:
-    """TIFF by tifffile: its series has the levels, wherever they are; segments are decoded one by one."""
+def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
+    """TIFF by tifffile: its series has the levels, wherever they are; segments are decoded one by one.
+
+    An image that is turned, or whose colours are not those that segments are decoded to, is read at once.
+    """
     try:
         import tifffile
     except ImportError as error:
@@ -281,6 +292,9 @@ def _tiff(file: Path) -> _Reader:
         opened = tifffile.TiffFile(file)
         _refuse_circles(opened, file)
         series = opened.series[0]
+        if _is_turned(series.keyframe) or (channels is None and _has_other_colours(series.keyframe)):
+            opened.close()
+            return _whole(file)
         pages = [_planes(level, file) for level in series.levels]
         grids = [Grid((page[0].imagelength, page[0].imagewidth), _segment(page[0], file)) for page, _ in pages]
         spacing = _tiff_spacing(opened, pages[0][0][0])
@@ -322,12 +336,13 @@ def _tiff(file: Path) -> _Reader:
         if len(there) < len(parts):
             return None
         tile: np.ndarray = there[0] if len(there) == 1 else np.concatenate(there, axis=2)
+        if first.photometric == 3:  # a palette of 16-bit colours
+            numbers = tile[..., 0].astype(np.uint16)
+            return (first.colormap[:, numbers] >> 8).astype(np.uint8).transpose(1, 2, 0)
         if first.bitspersample == 1:  # facsimile is decoded to bytes of 0 and 1
             tile = tile != 0
         if first.photometric == 0:  # white is zero
             tile = (most or np.iinfo(tile.dtype).max) - tile if tile.dtype != np.bool_ else ~tile
-        elif first.photometric == 3:  # a palette of 16-bit colours
-            tile = (first.colormap[:, tile[..., 0]] >> 8).astype(np.uint8).transpose(1, 2, 0)
         return tile
 
     name = f"{'BigTIFF' if opened.is_bigtiff else 'TIFF'}{', OME' if opened.is_ome else ''}"
@@ -336,6 +351,16 @@ def _tiff(file: Path) -> _Reader:
     most = 2**first.bitspersample - 1 if packed else None
     alpha = first.extrasamples[:1] in ((1,), (2,))
     return _Reader(name, grids, decode, spacing, "tile" if first.is_tiled else "strip", alpha, most)
+
+
+def _is_turned(page: Any) -> bool:
+    """Whether the first pixel of a page is not that at the top left of the picture."""
+    return page.tags.valueof(_ORIENTATION, 1) not in (0, 1)
+
+
+def _has_other_colours(page: Any) -> bool:
+    """Whether a page has inks, lightness, or brightness and colour apart, which JPEG's own decoder makes RGB."""
+    return page.photometric > _PALETTE and not (page.photometric == _YCBCR and page.compression in _JPEG)
 
 
 def _refuse_circles(opened: Any, file: Path) -> None:

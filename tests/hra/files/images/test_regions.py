@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from hra.errors import FileError, HraError, ImageError
-from hra.files.images import open_regions, regions
+from hra.files.images import load_image, open_regions, regions
 
 tifffile = pytest.importorskip("tifffile")
 NOISE = np.random.default_rng(0).integers(0, 256, (700, 530, 3), np.uint8)
@@ -115,6 +115,45 @@ def test_numbers_of_fewer_bits_have_a_range_of_their_own(tmp_path, bits, white):
     if bits > 1:  # a window is of the file's own numbers
         half = open_regions(tmp_path / "a.tif", window=(0, 2 * most)).levels[0][:, :]
         assert np.allclose(half[..., 0], (most - numbers if white else numbers) / (2 * most))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("CMYK", {}),
+        ("CMYK", {"compression": "jpeg"}),
+        ("YCbCr", {"compression": "tiff_lzw"}),
+        ("LAB", {}),
+        ("RGB", {"compression": "jpeg"}),
+        *(("RGB", {"tiffinfo": {274: turn}}) for turn in range(1, 9)),
+    ],
+)
+def test_inks_other_colours_and_turned_pages_are_those_of_the_whole_image(tmp_path, kind, options):
+    Image.fromarray(NOISE[:64, :96]).resize((384, 256)).convert(kind).save(tmp_path / "a.tif", **options)
+    expected = np.rint(load_image(tmp_path / "a.tif") * 255)
+    shown = open_regions(tmp_path / "a.tif").levels[0]
+    assert np.abs(shown[:, :] - expected).max() <= (2 if kind == "RGB" and "compression" in options else 0)
+    if kind == "CMYK" and not options:  # inks by their numbers
+        with Image.open(tmp_path / "a.tif") as image:
+            black = np.asarray(image)[..., 3]
+        assert np.array_equal(open_regions(tmp_path / "a.tif", channels=[3]).levels[0][:, :][..., 0], black)
+
+
+def test_inks_of_sixteen_bits(tmp_path):
+    inks = np.full((64, 64, 4), 9999, np.uint16)
+    tifffile.imwrite(tmp_path / "a.tif", inks, photometric="separated", tile=(32, 32))
+    shown = open_regions(tmp_path / "a.tif").levels[0][:, :]
+    assert np.abs(shown / 255 - (1 - 9999 / 65535) ** 2).max() < 0.006
+
+
+def test_a_palette_of_two_colours(tmp_path):
+    numbers = NOISE[:64, :64, 0] > 99
+    colours = [(320, "H", 6, (0, 65535, 0, 0, 0, 32896), True)]  # all reds, greens, blues
+    write(tmp_path / "a.tif", numbers, photometric="minisblack", tile=None, extratags=colours)
+    with tifffile.TiffFile(tmp_path / "a.tif", mode="r+b") as file:
+        file.pages[0].tags[262].overwrite(3)
+    expected = np.where(numbers[..., None], np.uint8([255, 0, 128]), np.uint8(0))
+    assert np.array_equal(open_regions(tmp_path / "a.tif").levels[0][:, :], expected)
 
 
 @pytest.mark.parametrize("compression", ["group3", "group4"])
