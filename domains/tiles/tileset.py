@@ -14,6 +14,10 @@ from hra.camera import Camera
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 
+# The earth (WGS 84), metres: half of its axes, and the share by which a tileset on it may be off its surface (16 km).
+_EARTH = np.array([6378137.0, 6378137.0, 6356752.314245])
+_OFF_SURFACE = 0.0025
+
 
 @dataclass(frozen=True, eq=False)
 class Volumes:
@@ -80,7 +84,7 @@ class Tileset:
     parent : int64 [N], -1 for the root.
     error : float64 [N], geometric error in units of the tileset's frame.
     content_bytes : int64 [N], of the files of each tile's contents; 0 for tiles without.
-    names : of these files, relative to the tileset, "" for tiles without.
+    names : of these files, relative to the tileset, "" for tiles without; of embedded ones what their uri begins with.
     additive : bool [N], tiles that stay when their children are drawn ("ADD"); others give way to them ("REPLACE").
     volumes : bounding volumes.
     source : of messages.
@@ -118,6 +122,15 @@ class Tileset:
         """A box around the root's volume, float64 [2, 3]."""
         reach = np.abs(self.volumes.axes[0]).sum(axis=0) + self.volumes.radius[0]
         return np.stack([self.volumes.center[0] - reach, self.volumes.center[0] + reach])
+
+    @cached_property
+    def up(self) -> np.ndarray:
+        """The vertical, float64 [3]: away from the earth where the middle of the tileset is on its surface, else z."""
+        middle = self.bounds.mean(axis=0)
+        if abs(float(np.linalg.norm(middle / _EARTH)) - 1) > _OFF_SURFACE:
+            return np.array([0.0, 0.0, 1.0])
+        away = middle / _EARTH**2
+        return away / np.linalg.norm(away)
 
     @cached_property
     def has_children(self) -> np.ndarray:

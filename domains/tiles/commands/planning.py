@@ -31,7 +31,7 @@ def plan(
     """Find the smallest error target whose tiles fit into a cache, beside the results of the viewers' own rules.
 
     The camera is placed as for meshes, in the tileset's frame; `--up 0,0,1` suits most. The rules of 3DTilesRendererJS
-    and CesiumJS are replayed on a turn around the tileset: the output counts repeated fetches and refusals.
+    and CesiumJS are replayed on a turn around the tileset's vertical: the output counts repeated fetches and refusals.
     Contents are not opened, only their sizes are read: a damaged content is not noticed.
     """
     from hra.domains import tiles
@@ -63,11 +63,11 @@ def _turn(tree: Tileset, camera: Camera, frames: int) -> list[Camera]:
     """The camera, turned around the vertical through the middle of the tileset."""
     import numpy as np
 
-    middle, cameras = tree.bounds.mean(axis=0), []
-    view = np.asarray(camera.view, np.float64)
+    middle, up, cameras = tree.bounds.mean(axis=0), tree.up, []
+    view, level = np.asarray(camera.view, np.float64), np.eye(3) - np.outer(up, up)
     for angle in np.arange(frames) * 2 * np.pi / frames:
         turn = np.eye(4)
-        turn[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        turn[:3, :3] = np.outer(up, up) + np.cos(angle) * level + np.sin(angle) * np.cross(np.eye(3), up)
         turn[:3, 3] = middle - turn[:3, :3] @ middle
         try:
             cameras.append(type(camera).from_matrices(view @ turn, camera.projection, camera.viewport))

@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import posixpath
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
+from hra.domains.tiles.files.extensions import availability_of, check_required
+from hra.domains.tiles.files.volumes import width_of
 from hra.errors import FileError, LimitExceeded
 from hra.files.json_text import parse_object
 
@@ -78,9 +82,9 @@ def read_subtree(data: bytes, read_buffer: Any, branching: int, levels: int, whe
         return np.unpackbits(packed, bitorder="little")[:size].astype(bool)
 
     with well_formed(where):
+        check_required(record, where)
         buffers = [binary if "uri" not in entry else read_buffer(entry["uri"]) for entry in record.get("buffers", [])]
-        contents = record.get("contentAvailability", [])
-        contents = [contents] if isinstance(contents, dict) else contents
+        contents = availability_of(record)
         return Subtree(
             bits(record["tileAvailability"], count),
             np.array([bits(entry, count) for entry in contents], bool).reshape(len(contents), count),
@@ -116,22 +120,26 @@ class ImplicitTile:
     contents: tuple[str, ...]
 
 
-def implicit_tiles(tile: dict[str, Any], read: Callable[[str], bytes], where: str) -> Iterator[ImplicitTile]:
-    """The tiles below the ``tile`` that states ``implicitTiling``, itself first, parents before their children.
+def implicit_tiles(
+    tiling: dict[str, Any], uris: list[str], read: Callable[[str], bytes], where: str
+) -> Iterator[ImplicitTile]:
+    """The tiles of a tree that is divided as ``tiling`` states, its root first, parents before their children.
+
+    Parameters
+    ----------
+    uris : templates of those of contents.
+    read : the bytes of a subtree, or of what it refers to, by its uri.
 
     Raises
     ------
-    FileError : another scheme, too many levels, a subtree that is missing or damaged, one without its root, or one
-        file for several subtrees.
+    FileError : another scheme, too many levels, a subtree that is missing or damaged, one without its root or
+        with contents that the tileset does not name, or one file for several subtrees.
     LimitExceeded : more than 131,072 tiles in a subtree.
     """
-    tiling = tile["implicitTiling"]
     axes, levels = _AXES[tiling["subdivisionScheme"]], int(tiling["subtreeLevels"])
     most, template = int(tiling["availableLevels"]), tiling["subtrees"]["uri"]
     if not 0 < axes * levels <= _MOST_BITS or not 0 < most <= _MOST_LEVELS:
         raise FileError(f"an implicit tiling of {most} levels, {levels} in a subtree", where=where)
-    found = tile.get("contents", [tile["content"]] if "content" in tile else [])
-    uris = [entry["uri"] for entry in found]
     branching, numbers = 2**axes, {}
     waiting: list[tuple[int, tuple[int, int, int]]] = [(0, (0, 0, 0))]
     known: set[str] = set()
@@ -143,7 +151,10 @@ def implicit_tiles(tile: dict[str, Any], read: Callable[[str], bytes], where: st
             fix = "name the subtrees by {level}, {x} and {y}"
             raise FileError("one file for several subtrees", where=f"{where}, {name[:200]}", fix=fix)
         known.add(name)
-        subtree = read_subtree(read(name), read, branching, levels, name)
+        subtree = read_subtree(read(name), lambda uri, name=name: read(_beside(name, uri)), branching, levels, name)
+        if len(subtree.contents) != len(uris) and subtree.contents.any():
+            what = f"a subtree tells of {len(subtree.contents)} contents a tile, and its tileset of {len(uris)}"
+            raise FileError(what, where=name)
         if not subtree.tiles[0]:
             raise FileError("a subtree without its root tile", where=name)
         if (count := int(subtree.tiles.sum())) > _MOST_TILES:
@@ -154,6 +165,7 @@ def implicit_tiles(tile: dict[str, Any], read: Callable[[str], bytes], where: st
                 continue
             above = numbers.get((level - 1, tuple(v >> 1 for v in place)), -1)
             numbers[level, place] = len(numbers)
+            # Where a subtree tells of none, none is there.
             named = [uri for uri, there in zip(uris, contents, strict=False) if there]
             yield ImplicitTile(level, place, above, tuple(_filled(uri, level, place) for uri in named))
         for number in np.flatnonzero(subtree.children).tolist() if top + levels < most else ():
@@ -179,6 +191,11 @@ def _place(number: int, level: int, axes: int, corner: tuple[int, int, int]) -> 
             place[axis] |= (number >> (axes * bit + axis) & 1) << bit
     x, y, z = (first * 2**level + own for first, own in zip(corner, place, strict=True))
     return (x, y, z if axes == 3 else 0)
+
+
+def _beside(name: str, uri: str) -> str:
+    """A uri in the file ``name``, from the place that names are relative to."""
+    return uri if urlsplit(uri).scheme else posixpath.join(posixpath.dirname(name), uri)
 
 
 def _filled(template: str, level: int, place: tuple[int, int, int]) -> str:
@@ -208,7 +225,8 @@ def part_of(volume: Any, axes_of: str, level: int, place: tuple[int, int, int], 
         ends = list(volume["region"])
         pairs = [(0, 2), (1, 3), (4, 5)][:axes]
         for axis, (low, high) in enumerate(pairs):
-            width = (volume["region"][high] - volume["region"][low]) / count
+            first, last = volume["region"][low], volume["region"][high]
+            width = (width_of(first, last) if axis == 0 else last - first) / count
             ends[low] = volume["region"][low] + width * place[axis]
             ends[high] = ends[low] + width
         return {"region": ends}

@@ -81,3 +81,38 @@ def test_the_command_says_what_the_library_says(tmp_path):
     facts = json.loads((tmp_path / "facts.json").read_text())
     assert facts["held"] == ["a.glb"] and facts["bytes_of_any_smaller_target"] == 600
     assert facts["turn, 3DTilesRendererJS: most bytes"] >= 600
+
+
+@pytest.mark.parametrize(
+    ("center", "up"),
+    [
+        ([10, 20, 30], [0, 0, 1]),
+        ([500_000, 5_500_000, 100], [0, 0, 1]),  # a map's grid
+        ([-6_378_137, 0, 0], [-1, 0, 0]),
+        ([0, 0, 6_356_752 + 9_000], [0, 0, 1]),
+        ([0, 4_510_024, -4_487_348], [0, 0.7071, -0.7071]),
+    ],
+)
+def test_up_is_away_from_the_earth_on_it_and_z_elsewhere(center, up):
+    volumes = Volumes(np.array([center], float), np.eye(3)[None], np.zeros(1))
+    tree = tiles.Tileset(np.array([-1]), np.ones(1), np.ones(1, int), ("a",), np.zeros(1, bool), volumes)
+    assert tree.up == pytest.approx(up, abs=3e-3) and np.linalg.norm(tree.up) == pytest.approx(1)
+
+
+def test_the_turn_keeps_its_height_above_the_ground(tmp_path):
+    # A town of 400 m at 40 degrees north; the eye is 94 m above its middle and 50 m above its roofs.
+    region = [-1.3197209591796106, 0.6988424218, -1.3196390408203893, 0.6989055782, 0, 88]
+    record = {"boundingVolume": {"region": region}, "geometricError": 70, "refine": "ADD", "content": {"uri": "a.glb"}}
+    record["children"] = [record | {"geometricError": 0, "content": {"uri": "b.glb"}}]
+    (tmp_path / "tileset.json").write_text(json.dumps({"asset": {"version": "1.0"}, "root": record}))
+    for name in ("a.glb", "b.glb"):
+        (tmp_path / name).write_bytes(bytes(1000))
+    root = tiles.read_tileset(tmp_path / "tileset.json").volumes
+    up = root.axes[0][2] / np.linalg.norm(root.axes[0][2])
+    eye = ",".join(map(str, (root.center[0] + 94 * up).tolist()))
+    options = "--cache", "1kB", "--up", "0,0,1", f"--eye={eye}", "--frames", 8, "--json", tmp_path / "facts.json"
+    assert run_hra("tiles", "plan", tmp_path / "tileset.json", *options) == 0
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    assert facts["target_pixels"] == pytest.approx(70 * 540 * 3**0.5 / 50, rel=1e-3)
+    assert facts["turn, plan: mean error"] == pytest.approx(facts["target_pixels"], rel=1e-3)
+    assert facts["turn, 3DTilesRendererJS: mean error"] == pytest.approx(facts["target_pixels"], rel=1e-3)

@@ -19,14 +19,16 @@ FULL = {"tileAvailability": {"constant": 1}}
 
 def tiling(scheme: str, levels: int, most: int) -> dict[str, Any]:
     found = {"subdivisionScheme": scheme, "subtreeLevels": levels, "availableLevels": most}
-    return {
-        "implicitTiling": found | {"subtrees": {"uri": "{level}.{x}.{y}.{z}"}},
-        "content": {"uri": "c{level}.{x}.{y}.{z}"},
-    }
+    return found | {"subtrees": {"uri": "{level}.{x}.{y}.{z}"}}
+
+
+CONTENTS = ["c{level}.{x}.{y}.{z}"]
 
 
 def tiles_of(scheme: str, levels: int, most: int, record: dict[str, Any]) -> list[ImplicitTile]:
-    return list(implicit_tiles(tiling(scheme, levels, most), lambda name: json.dumps(record).encode(), "a tileset"))
+    return list(
+        implicit_tiles(tiling(scheme, levels, most), CONTENTS, lambda name: json.dumps(record).encode(), "a tileset")
+    )
 
 
 Place = tuple[int, int, int]
@@ -74,7 +76,7 @@ def test_bits_of_a_subtree_run_along_the_morton_curve() -> None:
         "childSubtreeAvailability": {"constant": 0},
     }
     files = {"0.0.0.0": json.dumps(record).encode(), "bits": data}
-    found = list(implicit_tiles(tiling("QUADTREE", 3, 3), files.__getitem__, "a tileset"))
+    found = list(implicit_tiles(tiling("QUADTREE", 3, 3), CONTENTS, files.__getitem__, "a tileset"))
     assert [one.place for one in found] == [(0, 0, 0), (1, 0, 0), (2, 1, 0)]
     assert [one.parent for one in found] == [-1, 0, 1]
     assert [one.contents for one in found] == [("c0.0.0.0",), ("c1.1.0.0",), ("c2.2.1.0",)]
@@ -89,7 +91,25 @@ def test_levels_that_no_tree_has_are_refused_before_a_subtree_is_read(scheme: st
         raise AssertionError(name)
 
     with pytest.raises(FileError, match=f"an implicit tiling of {most} levels, {levels} in a subtree"):
-        list(implicit_tiles(tiling(scheme, levels, most), read, "a tileset"))
+        list(implicit_tiles(tiling(scheme, levels, most), CONTENTS, read, "a tileset"))
+
+
+def test_buffers_lie_beside_their_subtree() -> None:
+    record = {"buffers": [{"uri": "bits"}], "bufferViews": [{"buffer": 0, "byteLength": 1}]}
+    record |= {"tileAvailability": {"bitstream": 0}, "childSubtreeAvailability": {"constant": 0}}
+    files = {"deep/er/0": json.dumps(record).encode(), "deep/er/bits": bytes([0b11])}
+    deep = tiling("QUADTREE", 2, 2) | {"subtrees": {"uri": "deep/er/{level}"}}
+    assert [one.place for one in implicit_tiles(deep, [], files.__getitem__, "a tileset")] == [(0, 0, 0), (0, 0, 0)]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_contents_that_a_tileset_and_its_subtrees_count_unlike_are_refused(rows: int) -> None:
+    record = FULL | {"childSubtreeAvailability": {"constant": 0}, "contentAvailability": [{"constant": 1}] * rows}
+    with pytest.raises(FileError, match=f"tells of {rows} contents a tile, and its tileset of 2") as caught:
+        list(
+            implicit_tiles(tiling("QUADTREE", 1, 1), ["a", "b"], lambda name: json.dumps(record).encode(), "a tileset")
+        )
+    assert caught.value.where == "0.0.0.0"
 
 
 def halves(low: np.ndarray, high: np.ndarray, axes: int, level: int, place: Place) -> tuple[np.ndarray, np.ndarray]:
@@ -134,3 +154,8 @@ def test_bits_that_are_missing_are_counted() -> None:
     with pytest.raises(FileError, match="a subtree has 8 bits instead of 16") as caught:
         read_subtree(record(1), lambda uri: bytes(3), 4, 2, "a.subtree")
     assert caught.value.where == "a.subtree"
+
+
+def test_a_region_across_the_date_line_is_halved_on_its_own_side() -> None:
+    parts = [part_of({"region": [3.0, 0, -3.0, 1, 0, 1]}, "QUADTREE", 1, (x, 0, 0), "")["region"] for x in (0, 1)]
+    assert np.allclose(np.array(parts)[:, [0, 2]], [[3.0, np.pi], [np.pi, 2 * np.pi - 3.0]])

@@ -1,35 +1,32 @@
 """Tilesets within tilesets: how deep they may lie, and which numbers and contents their tiles get.
 
-Bounding volumes: the box around a region holds its whole surface, and is as tight as the samples let it be.
+Extensions, embedded contents and what is refused by name.
 """
 
 from __future__ import annotations
 
+import base64
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hra.domains import tiles
 from hra.domains.tiles.files import reading
-from hra.domains.tiles.files.reading import volume_of
-from hra.errors import FileError, LimitExceeded
+from hra.errors import FileError, HraWarning, LimitExceeded
 
 BOX = [0, 0, 0, 8, 0, 0, 0, 8, 0, 0, 0, 8]
-# WGS 84, from its semi-axes: the reader uses the flattening.
-EQUATOR, POLE = 6378137.0, 6356752.314245
 
 
 def tile(**more: Any) -> dict[str, Any]:
     return {"boundingVolume": {"box": BOX}, "geometricError": 1, **more}
 
 
-def write(path: Path, root: dict[str, Any]) -> Path:
-    path.write_text(json.dumps({"asset": {"version": "1.1"}, "geometricError": 9, "root": root}))
+def write(path: Path, root: dict[str, Any], **more: Any) -> Path:
+    path.write_text(json.dumps({"asset": {"version": "1.1"}, "geometricError": 9, "root": root, **more}))
     return path
 
 
@@ -88,61 +85,147 @@ def test_as_many_tiles_as_the_limit_says_are_read(tmp_path: Path, monkeypatch: p
     assert caught.value.where == f"{path}, tile 2"
 
 
-def surface(region: list[float], steps: int = 65) -> np.ndarray:
-    """Points [P, 3] of the lowest and the highest surface of a region."""
-    west, south, east, north, low, high = region
-    east += 2 * np.pi if east < west else 0
-    longitude, latitude, height = np.meshgrid(
-        np.linspace(west, east, steps), np.linspace(south, north, steps), [low, high], indexing="ij"
-    )
-    squared = 1 - (POLE / EQUATOR) ** 2
-    normal = EQUATOR**2 / np.hypot(EQUATOR * np.cos(latitude), POLE * np.sin(latitude))
-    x, y = ((normal + height) * np.cos(latitude) * turn(longitude) for turn in (np.cos, np.sin))
-    z = ((1 - squared) * normal + height) * np.sin(latitude)
-    return np.stack([x, y, z], axis=-1).reshape(-1, 3)
+SUBTREE = {"tileAvailability": {"constant": 1}, "childSubtreeAvailability": {"constant": 0}}
+TILING = {"subdivisionScheme": "QUADTREE", "subtreeLevels": 2, "subtrees": {"uri": "s/{level}/{x}/{y}.subtree"}}
 
 
-def box_of(region: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest corner."""
-    center, axes, radius = volume_of({"region": region}, np.diag([7.0, 7, 7, 1]), "")  # transforms do not move regions
-    assert radius == 0 and np.array_equal(axes, np.diag(np.diag(axes)))
-    return center - np.diag(axes), center + np.diag(axes)
+def contents(folder: Path, *names: str) -> None:
+    """Files of 1,000 bytes."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(bytes(1000))
 
 
-@given(
-    st.floats(-np.pi, np.pi), st.floats(-np.pi / 2, 1.5), st.floats(1e-4, 6), st.floats(1e-4, 3), st.floats(-400, 9000)
+@pytest.mark.parametrize("name", ["content", "contents"])
+def test_several_contents_of_the_extension_are_counted(name: str, tmp_path: Path) -> None:
+    contents(tmp_path, "a.b3dm", "b.pnts")
+    several = {"3DTILES_multiple_contents": {name: [{"uri": "a.b3dm"}, {"url": "b.pnts"}]}}
+    found = tiles.read_tileset(write(tmp_path / "tileset.json", tile(extensions=several)))
+    assert found.content_bytes.tolist() == [2000] and found.names == ("a.b3dm",)
+
+
+def test_one_content_beside_several_is_refused(tmp_path: Path) -> None:
+    root = tile(content={"uri": "a.glb"}, contents=[{"uri": "b.glb"}])
+    with pytest.raises(FileError, match="both `content` and a list of contents") as caught:
+        tiles.read_tileset(write(tmp_path / "tileset.json", root))
+    assert caught.value.where == f"{tmp_path / 'tileset.json'}, tile 0" and caught.value.fix == "keep one of the two"
+
+
+@pytest.mark.parametrize(
+    "levels", [{"maximumLevel": 1}, {"availableLevels": 2}, {"availableLevels": 2, "maximumLevel": 0}]
 )
-def test_the_box_of_a_region_holds_its_surface(
-    west: float, south: float, width: float, rise: float, low: float
-) -> None:
-    east, north = west + width, min(south + rise, np.pi / 2)
-    region = [west, south, east - 2 * np.pi if east > np.pi else east, north, low, low + 100]
-    lowest, highest = box_of(region)
-    points = surface(region, 33)
-    assert (points >= lowest - 1e-6).all() and (points <= highest + 1e-6).all()
+def test_implicit_trees_of_the_extension_are_those_of_1_1(levels: dict[str, int], tmp_path: Path) -> None:
+    names = ["0/0/0", "1/0/0", "1/1/0", "1/0/1", "1/1/1"]
+    contents(tmp_path, *(f"c/{name}.b3dm" for name in names))
+    (tmp_path / "s/0/0").mkdir(parents=True)
+    (tmp_path / "s/0/0/0.subtree").write_text(json.dumps(SUBTREE | {"contentAvailability": {"constant": 1}}))
+    content = {"uri": "c/{level}/{x}/{y}.b3dm"}
+    draft = tile(content=content, extensions={"3DTILES_implicit_tiling": TILING | levels})
+    path = write(tmp_path / "tileset.json", draft, extensionsRequired=["3DTILES_implicit_tiling"])
+    final = tile(content=content, implicitTiling=TILING | {"availableLevels": 2})
+    found, same = tiles.read_tileset(path), tiles.read_tileset(write(tmp_path / "other.json", final))
+    assert found.names == tuple(f"c/{name}.b3dm" for name in names) and found.content_bytes.sum() == 5000
+    assert found.names == same.names and np.array_equal(found.volumes.center, same.volumes.center)
 
 
-@pytest.mark.parametrize("south", [-1.5, -0.6, 0.0, 0.7, 1.56])
-@pytest.mark.parametrize("west", [-3.0, -1.0, 0.2, 2.5])
-def test_the_box_of_a_small_region_is_tight(west: float, south: float) -> None:
-    region = [west, south, west + 2e-3, south + 1e-3, 20.0, 50.0]
-    lowest, highest = box_of(region)
-    points = surface(region)
-    # A chord of 2e-3 / 16 of the earth is 12 mm above its arc.
-    assert np.allclose(lowest, points.min(axis=0), atol=0.05) and np.allclose(highest, points.max(axis=0), atol=0.05)
+def test_both_extensions_go_together(tmp_path: Path) -> None:
+    contents(tmp_path, "a0.b3dm", "b0.pnts", "b1.pnts")
+    availability = [{"bufferView": 0}, {"constant": 1}]
+    bits = "data:application/octet-stream;base64," + base64.b64encode(bytes([0b1])).decode()
+    record = SUBTREE | {"buffers": [{"uri": bits}], "bufferViews": [{"buffer": 0, "byteLength": 1}]}
+    record |= {"extensions": {"3DTILES_multiple_contents": {"contentAvailability": availability}}}
+    (tmp_path / "s/0/0").mkdir(parents=True)
+    (tmp_path / "s/0/0/0.subtree").write_text(json.dumps(record))
+    several = {"content": [{"uri": "a{level}.b3dm"}, {"uri": "b{level}.pnts"}]}
+    both = {"3DTILES_implicit_tiling": TILING | {"maximumLevel": 1}, "3DTILES_multiple_contents": several}
+    found = tiles.read_tileset(write(tmp_path / "tileset.json", tile(extensions=both)))
+    assert found.content_bytes.tolist() == [2000, 1000, 1000, 1000, 1000]
 
 
-def test_a_region_over_the_date_line_is_narrow() -> None:
-    lowest, highest = box_of([3.1, 0.0, -3.1, 0.1, 0.0, 0.0])
-    assert highest[0] < 0 and lowest[1] < 0 < highest[1] and highest[1] - lowest[1] < 700_000
+@pytest.mark.parametrize("name", ["3DTILES_bounding_volume_S2", "MAXAR_content_3tz", "3DTILES_ellipsoid"])
+def test_required_extensions_that_are_not_known_are_refused_by_name(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "tileset.json", tile(), extensionsRequired=["3DTILES_content_gltf", name])
+    with pytest.raises(FileError, match=f"the extension '{name}' is required, and hra does not know it") as caught:
+        tiles.read_tileset(path)
+    assert caught.value.where == str(path) and "without this extension" in caught.value.fix
+    assert len(tiles.read_tileset(write(path, tile(), extensionsUsed=[name]))) == 1
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, "1", None, [1], 1j])
-@pytest.mark.parametrize(("kind", "size"), [("box", 12), ("sphere", 4), ("region", 6)])
-def test_what_is_no_finite_number_is_refused(kind: str, size: int, value: object) -> None:
-    for place in range(size):
-        record: dict[str, list[object]] = {kind: [1] * size}
-        record[kind][place] = value
-        with pytest.raises(FileError, match="a tile has no bounding volume that is known") as caught:
-            volume_of(record, np.eye(4), "a tile")
-        assert caught.value.where == "a tile"
+@pytest.mark.parametrize("required", ["3DTILES_content_gltf", None, [7], {}])
+def test_required_extensions_are_a_list_of_names(required: object, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="malformed"):
+        tiles.read_tileset(write(tmp_path / "tileset.json", tile(), extensionsRequired=required))
+
+
+def test_a_subtree_may_not_require_what_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "s/0/0").mkdir(parents=True)
+    (tmp_path / "s/0/0/0.subtree").write_text(json.dumps(SUBTREE | {"extensionsRequired": ["X_bits"]}))
+    with pytest.raises(FileError, match="the extension 'X_bits' is required"):
+        path = write(tmp_path / "tileset.json", tile(implicitTiling=TILING | {"availableLevels": 2}))
+        tiles.read_tileset(path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "3DTILES_batch_table_hierarchy",
+        "3DTILES_content_gltf",
+        "3DTILES_draco_point_compression",
+        "3DTILES_metadata",
+        "MAXAR_content_geojson",
+        "KHR_draco_mesh_compression",
+        "EXT_mesh_features",
+    ],
+)
+def test_extensions_of_contents_pass(name: str, tmp_path: Path) -> None:
+    assert len(tiles.read_tileset(write(tmp_path / "tileset.json", tile(), extensionsRequired=[name]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("uri", "size"),
+    [
+        ("data:application/octet-stream;base64," + base64.b64encode(bytes(1000)).decode(), 1000),
+        ("DATA:;BASE64,%2B%2B%2B%2B", 3),
+        ("data:,a%20b", 3),
+        ('data:model/gltf+json,{"asset": {}}', 13),
+    ],
+)
+def test_embedded_contents_count_as_what_they_unpack_to(uri: str, size: int, tmp_path: Path) -> None:
+    contents(tmp_path, "a.glb")
+    root = tile(contents=[{"uri": uri}, {"uri": "a.glb"}])
+    found = tiles.read_tileset(write(tmp_path / "tileset.json", root))
+    assert found.content_bytes.tolist() == [size + 1000] and found.names == (uri.partition(",")[0],)
+
+
+def test_embedded_tilesets_and_damaged_uris_are_refused(tmp_path: Path) -> None:
+    inner = json.dumps({"asset": {"version": "1.0"}, "root": tile()})
+    for uri, what in (
+        ("data:application/json," + inner, "a content is a tileset in a data: uri"),
+        ("data:application/json;base64," + base64.b64encode(inner.encode()).decode(), "a content is a tileset"),
+        ("data:;base64,?", "malformed"),
+        ("data:text", "a data: uri without a comma"),
+    ):
+        with pytest.raises(FileError, match=what):
+            tiles.read_tileset(write(tmp_path / "tileset.json", tile(content={"uri": uri})))
+
+
+def test_contents_in_other_folders_are_refused_and_read_from_above(tmp_path: Path) -> None:
+    contents(tmp_path, "out.glb")
+    (tmp_path / "in").mkdir()
+    inner = write(tmp_path / "in/tileset.json", tile(content={"uri": "../out.glb"}))
+    with pytest.raises(FileError, match=r"'\.\./out\.glb' is not below") as caught:
+        tiles.read_tileset(inner)
+    assert "a tileset in a folder above both that has this one as its content" in caught.value.fix
+    above = write(tmp_path / "tileset.json", tile(content={"uri": "in/tileset.json"}))
+    assert tiles.read_tileset(above).names == ("", "out.glb")
+
+
+def test_request_volumes_are_ignored_with_one_warning(tmp_path: Path) -> None:
+    limited = tile(viewerRequestVolume={"sphere": [0, 0, 0, 15]})
+    path = write(tmp_path / "tileset.json", tile(children=[limited, limited]))
+    with pytest.warns(HraWarning, match="the viewerRequestVolume of 2 of 3 tiles is ignored") as caught:
+        assert len(tiles.read_tileset(path)) == 3
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tiles.read_tileset(write(path, tile()))
