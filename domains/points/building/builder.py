@@ -12,6 +12,7 @@ from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.cloud.moments import (
     Moments,
     areas_of,
+    check_finite,
     counts_of,
     disc_sizes,
     likenesses,
@@ -36,7 +37,7 @@ def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
 
     Raises
     ------
-    HraError : no cloud.
+    HraError : no cloud. ArrayError : lengths whose fourth powers are more than float32 holds, about 1e9.
 
     Examples
     --------
@@ -52,10 +53,12 @@ def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
     parent, leaf = grown.tree.parent, grown.tree.leaf
     values = np.concatenate([cloud.positions, cloud.colors], axis=1)
     shown = _points if isinstance(cloud, PointCloud) else _splats
-    found, attributes = shown(cloud, parent, leaf, values)
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below
+        found, attributes = shown(cloud, parent, leaf, values)
     for name in ("color_loss", "cover_loss", "shift", "harmonic_loss"):
         if name in attributes:
             raised(parent, leaf, attributes[name], 0)
+    _check_finite(cloud, found, attributes)
     colors = found.mean[:, 3:] if "harmonics" in attributes else found.mean[:, 3:].clip(0, 1)
     attributes |= {"position": found.mean[:, :3].copy(), "color": colors.copy(), "reach": found.reach}
     kept = {name: np.asarray(values, np.float32) for name, values in attributes.items()}
@@ -66,9 +69,19 @@ def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
         kept |= {FIELD + name: values[like] for name, values in cloud.fields.items()}
         classes = cloud.fields.get(CLASSES)
         if classes is not None and classes.ndim == 1:
-            values = np.unique(classes)
-            kept[FIELD + CLASSES] = majorities(parent, leaf, {v: classes == v for v in values}).astype(classes.dtype)
+            found_classes = majorities(parent, leaf, np.unique(classes), lambda value: classes == value)
+            kept[FIELD + CLASSES] = found_classes.astype(classes.dtype)
     return CloudTree.of(parent, kept, PointCloud, origin=cloud.origin, crs=cloud.crs)
+
+
+def _check_finite(cloud: PointCloud | SplatCloud, found: Moments, attributes: dict[str, Any]) -> None:
+    extent = float(np.ptp(cloud.positions.astype(np.float64), axis=0).max())
+    if isinstance(cloud, SplatCloud):
+        widest = float(np.sqrt(cloud.covariances[:, [0, 3, 5]].max()))
+    else:
+        widest = extent if cloud.radii is None else float(cloud.radii.max())
+    arrays = [found.mean, found.reach, *attributes.values()]
+    check_finite(arrays, float(found.mass[0]), extent, widest, len(cloud))
 
 
 def _points(cloud: Any, parent: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> tuple[Moments, dict[str, Any]]:

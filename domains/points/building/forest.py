@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from hra.domains.points.cloud.cloud_tree import CLASSES, FIELD
+from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.cloud.moments import (
     NEIGHBOURS,
     Moments,
     areas_of,
+    check_finite,
     counts_of,
     disc_sizes,
     likenesses,
@@ -57,7 +59,7 @@ class Forest:
     Parameters
     ----------
     cells : rows of points (position, colour, bytes of fields) in octree cells, in Z-order.
-    bounds : [2, 3], corners of the octree.
+    extent : of the positions.
     columns : takes the nodes, of `FORMS` and of fields: those of each part, last those of the tree above.
     fields : types of fields, see `packed_type`.
 
@@ -67,74 +69,86 @@ class Forest:
         of the tree above begins there.
     """
 
-    def __init__(self, cells: list[Records], bounds: np.ndarray, columns: NodeColumns, fields: np.dtype) -> None:
-        self._cells, self._bounds, self._columns, self._fields = cells, bounds, columns, fields
+    def __init__(self, cells: list[Records], extent: Extent, columns: NodeColumns, fields: np.dtype) -> None:
+        self._cells, self._columns, self._fields = cells, columns, fields
+        self._extent, self._bounds = extent, extent.octree_box()
         width = cells[0].width
         # Of each part: the point that stands for it, and how many points there are of each class.
         self._likenesses = np.zeros((len(cells), width), np.float32)
         self._classes = np.zeros((len(cells), 256), np.int64)
         first = [Records(cell.path, cell.width, cell.first, 1).read()[0, :3] for cell in cells]
-        self.above = build_tree(np.array(first), bounds=bounds)
+        self.above = build_tree(np.array(first), bounds=self._bounds)
         self.runs: dict[int, Run] = {}
         self.end = 0
         self._counts, self._areas = _no_moments(len(cells)), _no_moments(len(cells))
         self._roots = {name: np.zeros(len(cells), np.float32) for name in ("size", *_LOSSES)}
-        self._sweep_spacing()
-        self._sweep_overhangs()
+        with np.errstate(over="ignore", invalid="ignore"):  # refused in the end
+            self._sweep_spacing()
+            self._sweep_overhangs()
 
     def _sweep_spacing(self) -> None:
         """With the sweep over discs for each part that itself tells how far its points lie apart."""
-        few = []
-        for number in range(len(self._cells)):
-            tree, values = self._grown(number)
-            counts = counts_of(tree.tree.parent, tree.tree.leaf, values)
-            _put(self._counts, number, counts)
-            if len(values) < NEIGHBOURS:
-                few.append(number)
-            else:
-                self._make_discs(number, tree, values, spacing(tree.tree.parent, tree.tree.leaf, counts))
+        few = [number for number in range(len(self._cells)) if not self._sweep_part(number)]
         parent, leaf = self.above.tree.parent, self.above.tree.leaf
         radii = spacing(parent, leaf, merged(parent, leaf, self._counts))
         for number in few:
-            tree, values = self._grown(number)
-            self._make_discs(number, tree, values, np.full(len(values), radii[number]))
+            rows = self._cells[number].read()
+            self._make_discs(number, self._grown(rows), rows, np.full(len(rows), radii[number]))
 
-    def _grown(self, number: int) -> tuple[PointTree, np.ndarray]:
+    def _sweep_part(self, number: int) -> bool:
+        """Whether a part itself tells how far its points lie apart. A method, so that nothing of a part is kept."""
         rows = self._cells[number].read()
-        values = np.ascontiguousarray(rows[:, :WIDTH])
-        grown = build_tree(np.ascontiguousarray(values[:, :3]), bounds=self._bounds)
-        self._rows = rows
-        return grown, values
+        grown = self._grown(rows)
+        parent, leaf = grown.tree.parent, grown.tree.leaf
+        counts = counts_of(parent, leaf, rows[:, :WIDTH])
+        _put(self._counts, number, counts)
+        if len(rows) < NEIGHBOURS:
+            return False
+        radii = spacing(parent, leaf, counts)
+        del counts  # as large as what is found next
+        self._make_discs(number, grown, rows, radii)
+        return True
 
-    def _make_discs(self, number: int, tree: PointTree, values: np.ndarray, radii: np.ndarray) -> None:
-        parent, leaf = tree.tree.parent, tree.tree.leaf
+    def _grown(self, rows: np.ndarray) -> PointTree:
+        return build_tree(np.ascontiguousarray(rows[:, :3]), bounds=self._bounds)
+
+    def _make_discs(self, number: int, grown: PointTree, rows: np.ndarray, radii: np.ndarray) -> None:
+        parent, leaf = grown.tree.parent, grown.tree.leaf
+        values = np.ascontiguousarray(rows[:, :WIDTH])
         found = areas_of(parent, leaf, values, radii)
         like = likenesses(parent, leaf, found.mean, values)
-        self._likenesses[number] = self._rows[like[0]]
-        self._add_fields(parent, leaf, self._rows[like], number)
+        self._likenesses[number] = rows[like[0]]
+        self._add_fields(parent, leaf, rows, like, number)
+        del values, like
         _put(self._areas, number, found)
         size = disc_sizes(parent, leaf, found, radii)
         losses = {"color_loss": found.color_loss, "shift": spreads(found)}
         losses = {name: raised(parent, leaf, loss, 0) for name, loss in losses.items()}
         self._columns.add(parent=parent, size=size, **_shown(found), **losses)
-        self.runs[number] = Run(self.end, tree.tree.level_offsets)
+        self.runs[number] = Run(self.end, grown.tree.level_offsets)
         self.end += len(parent)
         for name, values in {"size": size, **losses}.items():
             self._roots[name][number] = values[0]
 
-    def _add_fields(self, parent: np.ndarray, leaf: np.ndarray, rows: np.ndarray, number: int | None) -> None:
-        """Fields of the nodes of a part, or of the tree above, whose ``rows`` [N] stand for them."""
-        fields = unpacked(rows[:, WIDTH:], self._fields)
-        if CLASSES in fields:
-            counts: dict[float, np.ndarray]
-            if number is not None:
-                own = fields[CLASSES][leaf]
-                counts = {value: own == value for value in np.unique(own)}
-                self._classes[number] = np.bincount(own, minlength=256)
-            else:
-                counts = {float(value): self._classes[:, value] for value in np.flatnonzero(self._classes.any(axis=0))}
-            fields[CLASSES] = majorities(parent, leaf, counts).astype(fields[CLASSES].dtype)
-        self._columns.add(**{FIELD + name: values for name, values in fields.items()})
+    def _add_fields(
+        self, parent: np.ndarray, leaf: np.ndarray, rows: np.ndarray, like: np.ndarray, number: int | None
+    ) -> None:
+        """Fields of the nodes of a part, or of the tree above: node v has those of ``rows[like[v]]``.
+
+        One field after the other: together they may take more than all else that a part takes.
+        """
+        for name in self._fields.names or ():
+            own = unpacked(rows[:, WIDTH:], self._fields, name)
+            values = own[like]
+            if name == CLASSES:
+                if number is not None:
+                    self._classes[number] = np.bincount(own, minlength=256)
+                    found = majorities(parent, leaf, np.unique(own), lambda value, own=own: own == value)
+                else:
+                    some = np.flatnonzero(self._classes.any(axis=0))
+                    found = majorities(parent, leaf, some, lambda value: self._classes[:, int(value)])
+                values = found.astype(own.dtype)
+            self._columns.add(**{FIELD + name: values})
 
     def _sweep_overhangs(self) -> None:
         parent, leaf = self.above.tree.parent, self.above.tree.leaf
@@ -147,9 +161,13 @@ class Forest:
             self._roots["cover_loss"][number] = loss[0]
         losses = {"color_loss": found.color_loss, "cover_loss": overhangs(size, size[0]), "shift": spreads(found)}
         losses = {name: raised(parent, leaf, loss, self._roots[name]) for name, loss in losses.items()}
+        # What is not finite below makes the root so, too.
+        extent = float((self._extent.high - self._extent.low).max())
+        arrays = [found.mean[0], found.reach[0], size[0], *losses.values()]
+        check_finite(arrays, float(found.mass[0]), extent, extent, sum(cell.count for cell in self._cells))
         self._columns.add(parent=parent, size=size, **_shown(found), **losses)
         like = likenesses(parent, leaf, found.mean, self._likenesses[:, :3])
-        self._add_fields(parent, leaf, self._likenesses[like], None)
+        self._add_fields(parent, leaf, self._likenesses, like, None)
 
 
 def packed_type(fields: Mapping[str, np.ndarray]) -> np.dtype:
@@ -178,14 +196,12 @@ def packed(fields: Mapping[str, np.ndarray], kind: np.dtype, count: int) -> np.n
     return rows.view(np.float32)
 
 
-def unpacked(rows: np.ndarray, kind: np.dtype) -> dict[str, np.ndarray]:
-    """The fields of rows that `packed` made."""
-    content = np.ascontiguousarray(rows).view(np.uint8)
-    found = {}
-    for name, (own, at) in places_of(kind).items():
-        values = np.ascontiguousarray(content[:, at : at + own.itemsize]).view(own.base)
-        found[name] = values.reshape(len(rows), *own.shape)
-    return found
+def unpacked(rows: np.ndarray, kind: np.dtype, name: str) -> np.ndarray:
+    """A field of rows that `packed` made."""
+    own, at = places_of(kind)[name]
+    # Rows that follow each other in memory would be copied as a whole.
+    content = rows.view(np.uint8)[:, at : at + own.itemsize]
+    return np.ascontiguousarray(content).view(own.base).reshape(len(rows), *own.shape)
 
 
 def _no_moments(count: int) -> Moments:

@@ -39,9 +39,11 @@ from hra.kernels.chunking import Records, octree_cells
 
 # Nodes are counted by int32, and there are fewer than two for each point.
 _MOST = 2**30
-_BLOCK = 2**17
-# Measured: what a process holds with everything imported and compiled, and what a point of a part takes at most.
-_PROCESS_BYTES, _POINT_BYTES = 240 * 2**20, 320
+# Of points as they are stored: what is made of a block takes ten times as much.
+_BLOCK_BYTES = 2**22
+# Measured: what a process holds with everything imported, compiled and counted; and what a point of a part takes at
+# most beside its fields, which are held once, and one of them three times.
+_PROCESS_BYTES, _POINT_BYTES, _COPIES = 270 * 2**20, 360, 3
 # Smaller parts would be read and written for ever.
 _LEAST = 2**16
 
@@ -75,17 +77,20 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
 
     The points are sorted into the largest cells of the octree that fit into memory, each becomes a tree, and a tree
     over the cells' roots stands above them. The file is that of `build` and `save_tree` byte for byte, whatever the
-    memory. Scratch files lie in ``OUT.parts``, about 100 bytes for each point, and go in the end.
+    memory. Scratch files lie in ``OUT.parts`` and go in the end: about 100 bytes for each point and 2.6 times what its
+    fields take.
 
     Parameters
     ----------
     source : LAS, LAZ or COPC, all of it. out : a file as `save_tree` writes it.
-    memory : bytes that may be held, at least 260 MiB.
+    memory : bytes that may be held by a process that does nothing else, at least 293 MiB, and more if points have
+        fields.
 
     Raises
     ------
     FileError : another format, a damaged file, one without points, or a file cannot be written.
     HraError : too little memory, or ``OUT.parts`` holds something else. MissingExtra : laspy is not installed.
+    ArrayError : a coordinate that is not finite, or a cloud of 1e9 units or more.
     LimitExceeded : more than 2**30 points, more at one place than a part may have, or an archive that unpacks to too
         much.
 
@@ -100,18 +105,23 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
     ...     points.build_out_of_core(f"{folder}/a.las", f"{folder}/a.hpt", memory=2**30).leaves
     5
     """
-    file, target, most = local_path(source), local_path(out), points_of_part(memory)
+    file, target = local_path(source), local_path(out)
+    points_of_part(memory, packed_type({}))  # too little for any points is said before they are read
     with scratch_folder(target, {"points": str(file.resolve())}, resumed=False) as folder:
-        records, extent, facts = las_records(file, folder / "points")
-        bounds = extent.octree_box()
+        facts, full = las_facts(file)
+        most = points_of_part(memory, facts.kind)
+        records, extent = las_records(file, folder / "points", facts, full)
         if records.count > _MOST:
             raise LimitExceeded(f"the file has {records.count:,} points", where=str(file)[:500], fix="split it")
-        cells = octree_cells(records, bounds, most, folder)
+        try:
+            cells = octree_cells(records, extent.octree_box(), most, folder)
+        except LimitExceeded as error:  # it names the file of records, which nobody knows
+            raise LimitExceeded(error.what, where=str(file)[:500], fix=error.fix) from error
         _keep({cell.path for cell in cells}, folder)
         places = places_of(facts.kind)
         fields = {FIELD + n: (own.base.str, own.shape[0] if own.shape else 0) for n, (own, _) in places.items()}
         columns = NodeColumns(folder, {**FORMS, **fields})
-        nodes = assemble(Forest(cells, bounds, columns, facts.kind), columns, target, facts)
+        nodes = assemble(Forest(cells, extent, columns, facts.kind), columns, target, facts)
     low, high = (tuple(corner.tolist()) for corner in (extent.low, extent.high))
     return CloudReport(records.count, nodes, low, high, parts=len(cells), part_points=most)
 
@@ -204,30 +214,24 @@ def _write(stream: IO[bytes], columns: NodeColumns, slices: list[_Slice], nodes:
                 write(addition, array)
 
 
-def las_records(source: Path, path: Path) -> tuple[Records, Extent, Facts]:
-    """Write positions, colours and fields of all points as float32 rows [P, 6 + k], as `read_las` would give them.
+def las_facts(source: Path) -> tuple[Facts, int]:
+    """What holds for all points of a file, and the largest number that is stored as a colour.
 
-    The file is read twice: where coordinates begin, what colours are full and which fields say something is known after
-    the last point.
-
-    Returns
-    -------
-    The rows, the extent of their positions, and what holds for all of them.
+    Where coordinates begin, what colours are full and which fields say something is known after the last point.
 
     Raises
     ------
     FileError : not LAS or LAZ, damaged, or without points. LimitExceeded : it would unpack to more than an archive may.
-    ArrayError : a coordinate that is not finite. MissingExtra : laspy is not installed.
+    MissingExtra : laspy is not installed.
     """
     if source.suffix.lower() not in (".las", ".laz"):
         fix = "convert it to LAS, or build it without --memory"
         raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
     there, full, place = None, 0, ({}, False)
-    said, count, fixed = dict[str, np.ndarray](), 0, False
+    said, fixed = dict[str, np.ndarray](), False
     for places, shades, fields, place, total, fixed in _blocks(source):  # noqa: B007, the same for all
         there, full = there or GrowingExtent(total), max(full, int(shades.max()))
         there.add(places)
-        count += len(places)
         for name, rows in fields.items():  # one row that says something, if any does
             if not len(said.get(name, ())):
                 said[name] = rows[rows.reshape(len(rows), -1).any(axis=1)][:1]
@@ -235,20 +239,39 @@ def las_records(source: Path, path: Path) -> tuple[Records, Extent, Facts]:
     whole = None if there is None else there.extent()
     if whole is None or not np.isfinite(whole.low).all() or not np.isfinite(whole.high).all():
         raise FileError("the file holds no points", where=str(source)[:500])
-    low = np.array(read_las(source, 0).origin) if fixed else whole.map_corners()[0]
-    local = GrowingExtent(count)
+    x, y, z = read_las(source, 0).origin if fixed else whole.map_corners()[0].tolist()
+    return Facts(kind, (x, y, z), place[0]), full
+
+
+def las_records(source: Path, path: Path, facts: Facts, full: int) -> tuple[Records, Extent]:
+    """Write positions, colours and fields of all points as float32 rows [P, 6 + k], as `read_las` would give them.
+
+    Parameters
+    ----------
+    facts, full : of the file, see `las_facts`.
+
+    Returns
+    -------
+    The rows, and the extent of their positions.
+
+    Raises
+    ------
+    ArrayError : a coordinate that is not finite. FileError : see `las_facts`.
+    """
+    kind, local, count = facts.kind, None, 0
     with path.open("wb") as out:
-        for places, shades, fields, *_ in _blocks(source):
-            rows = np.column_stack([places - low, shown_colors(shades, full)]).astype(np.float32)
+        for places, shades, fields, _, total, _ in _blocks(source):
+            rows = np.column_stack([places - facts.origin, shown_colors(shades, full)]).astype(np.float32)
             if not np.isfinite(rows).all():
                 raise ArrayError("a coordinate is not finite", where=str(source)[:500], fix="repair the file")
             own = {WEEK if name == "gps_time" and WEEK in (kind.names or ()) else name: v for name, v in fields.items()}
             np.hstack([rows, packed(own, kind, len(rows))]).tofile(out)
+            local = local or GrowingExtent(total)
             local.add(rows[:, :3])
-    extent = local.extent()
-    x, y, z = low.tolist()
-    width = WIDTH + kind.itemsize // 4
-    return Records(path, width, 0, count), extent, Facts(kind, (x, y, z), place[0])
+            count += len(rows)
+    if local is None:
+        raise FileError("the file holds no points", where=str(source)[:500])
+    return Records(path, WIDTH + kind.itemsize // 4, 0, count), local.extent()
 
 
 class _Block(NamedTuple):
@@ -276,23 +299,27 @@ def _blocks(source: Path) -> Iterator[_Block]:
             at = stream.tell()
             place, fixed = las_place(reader.header, stream, size), is_copc(stream, size, claims)
             stream.seek(at)
-        for _ in range(0, claims.points, _BLOCK):
+        step = max(_BLOCK_BYTES // max(claims.length, 1), 1)
+        for _ in range(0, claims.points, step):
             with las_errors(where):
-                found = reader.read_points(_BLOCK)
+                found = reader.read_points(step)
                 block = np.column_stack([found.x, found.y, found.z]), las_shades(found), las_fields(found)
             yield _Block(*block, place, claims.points, fixed)
 
 
-def points_of_part(memory: int) -> int:
-    """How many points the trees of parts may have within ``memory`` bytes.
+def points_of_part(memory: int, fields: np.dtype) -> int:
+    """How many points the trees of parts may have within ``memory`` bytes; ``fields`` : their type, see `packed_type`.
 
     Raises
     ------
     HraError : too little for any part.
     """
-    points = (memory - _PROCESS_BYTES) // _POINT_BYTES
+    point_bytes = _POINT_BYTES + fields.itemsize
+    point_bytes += _COPIES * max((own.itemsize for own, _ in places_of(fields).values()), default=0)
+    points = (memory - _PROCESS_BYTES) // point_bytes
     if points < _LEAST:
-        least = _PROCESS_BYTES + _LEAST * _POINT_BYTES
+        least = _PROCESS_BYTES + _LEAST * point_bytes
         what = f"{memory:,} bytes are too little to build a cloud in parts"
+        what += f" whose points have fields of {fields.itemsize:,} bytes" if fields.itemsize else ""
         raise HraError(what, where="memory", fix=f"allow {-(-least // 2**20)} MiB or more")
     return points

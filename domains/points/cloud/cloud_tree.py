@@ -19,6 +19,8 @@ FIELD = "field:"
 CLASSES = "classification"
 # The ends of so many points are looked at one by one.
 _OUTLINED = 500_000
+# So many times as wide as half of the leaves, and wider than all that they stand around: one that is a mistake.
+_WIDE = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +109,13 @@ class CloudTree:
     def outline(self) -> np.ndarray:
         """Points [K, 3] that a camera sees if it sees the whole cloud: where discs end, and splats become faint.
 
-        Of large clouds these are the positions: what they show is small beside them. Strays are not among them.
+        Of large clouds these are the positions: what they show is small beside them. Strays are not among them, nor
+        leaves that show nothing, nor those that are wider than the cloud unless many are.
         """
         node, leaves = self.hierarchy.node, self.near_leaves
+        if self.kind is SplatCloud:
+            seen = leaves[node["opacity"][leaves] > 0]
+            leaves = seen if len(seen) else leaves
         finest = node["position"][leaves]
         if len(leaves) > _OUTLINED:
             return finest
@@ -117,6 +123,9 @@ class CloudTree:
             wide = np.repeat(node["size"][leaves, None], 3, axis=1)
         else:
             wide = 3 * np.sqrt(node["covariance"][leaves][:, [0, 3, 5]])
+        own, (low, high) = wide.max(axis=1), Extent.of(finest).near
+        usual = own <= max(float((high - low).max()), _WIDE * float(np.median(own)))
+        finest, wide = (finest[usual], wide[usual]) if usual.any() else (finest, wide)
         signs = 2 * np.indices((2, 2, 2)).reshape(3, -1).T.astype(np.float32) - 1
         return np.concatenate([finest + sign * wide for sign in signs])
 

@@ -10,11 +10,13 @@ the trees below were made before.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hra.compiling import njit
+from hra.errors import ArrayError
 
 # xx, xy, xz, yy, yz, zz
 _AXES = np.array([[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]])
@@ -29,7 +31,9 @@ _DISC = 1.5
 # Measured, see examples/lab/docs/decisions.md: thickness and facing, which say more of the surface, gave worse
 # pictures.
 _OVERHANG = 1000.0
-_TINY = np.finfo(np.float32).tiny
+_TINY, _HUGE = np.finfo(np.float32).tiny, float(np.finfo(np.float32).max)
+# What sticks out of a disc overflows beyond, whatever it covers.
+_LARGEST = 1e17
 
 
 class Moments(NamedTuple):
@@ -151,6 +155,33 @@ def overhangs(size: np.ndarray, whole: np.float32) -> np.ndarray:
     return np.pi * size**2 * share
 
 
+def check_finite(arrays: Iterable[np.ndarray], mass: float, extent: float, widest: float, count: int) -> None:
+    """Refuse a cloud of which float32 does not hold what its nodes are and lose: losses grow as the fourth of lengths.
+
+    Parameters
+    ----------
+    arrays : what was found. mass : of all. extent : of the positions; widest : radius or standard deviation.
+    count : of points or splats.
+
+    Raises
+    ------
+    ArrayError : a number that is not finite; the message tells what length would do.
+    """
+    if all(np.isfinite(array).all() for array in arrays):
+        return
+    size = max(extent, widest)
+    mass = mass if np.isfinite(mass) else 2 * np.pi * widest**2 * count  # at most
+    # Masses times squared distances add up to 4 times mass times squared size at most, and mass grows as the square.
+    most = size * (_HUGE / max(4 * mass * size**2, float(_TINY))) ** 0.25
+    most = min(most, _LARGEST)
+    if most >= size:
+        raise ArrayError("colours or harmonics are too large for the variance of float32", where="colors")
+    what = f"the cloud is too large for float32: its extent is {extent:.3g}, its widest point or splat {widest:.3g}"
+    raise ArrayError(
+        what, where="positions", fix=f"scale it, or drop what is wrong, so that both are {most:.2g} or less"
+    )
+
+
 def raised(parent: np.ndarray, leaf: np.ndarray, loss: np.ndarray, finest: np.ndarray | float) -> np.ndarray:
     """A loss of every node float32 [N], from fine to coarse no less than below; ``finest`` : of the leaves [P]."""
     loss[leaf] = finest
@@ -208,15 +239,19 @@ def _likenesses(parent, mean, places, found):
                 nearest[p], found[p] = far, i
 
 
-def majorities(parent: np.ndarray, leaf: np.ndarray, counts: dict[float, np.ndarray]) -> np.ndarray:
+def majorities(
+    parent: np.ndarray, leaf: np.ndarray, values: np.ndarray, count: Callable[[Any], np.ndarray]
+) -> np.ndarray:
     """Of each node the value that most points below it have, the least of several, float64 [N].
 
-    ``counts`` : points of each leaf that have a value, int [P].
+    Parameters
+    ----------
+    values : [C], rising; count : from one of them to the points of each leaf that have it, int or bool [P].
     """
     found, most, own = np.zeros(len(parent)), np.zeros(len(parent), np.int64), np.zeros(len(parent), np.int64)
-    for value in sorted(counts):
+    for value in values:
         own[:] = 0
-        own[leaf] = counts[value]
+        own[leaf] = count(value)
         _add_up(parent, own)
         better = own > most
         found[better], most[better] = value, own[better]

@@ -13,7 +13,8 @@ import numpy as np
 from hra.domains.points.cloud.clouds import PointCloud
 from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.files.las import ENTRY, HIERARCHY_ID, INFO, INFO_ID, RECORD_HEAD, USER
-from hra.domains.points.files.las_header import PROJECTION, WEEK, las_library
+from hra.domains.points.files.las_dimensions import TYPES, las_dimensions
+from hra.domains.points.files.las_header import PROJECTION, las_library
 from hra.kernels.trees import morton_codes, sort_keys
 
 _HEADER = struct.Struct("<4s2xH16x2B32s32s4xHLLBHL20x3d3d6d8xQLQ15Q")
@@ -39,12 +40,8 @@ _BITS = {
         **{"scanner_channel": 4, "scan_direction_flag": 6, "edge_of_flight_line": 7},
     },
 }
-_SHARED = {name for bits in _BITS.values() for name in bits}
-# Extra dimensions: the number of each type in their record.
 _EXTRA = struct.Struct("<2xBB32s4x120x32x")
-_VECTOR = 3
-_TYPES = {"u1": 1, "i1": 2, "u2": 3, "i2": 4, "u4": 5, "i4": 6, "u8": 7, "i8": 8, "f4": 9, "f8": 10}
-# Steps of coordinates are no longer than those of float32 at the far end of the cloud.
+# Steps of coordinates are no longer than those of float32 at the far end of their axis.
 _STEPS = 2.0**24
 # Coordinates are int32.
 _MOST_STEPS = 2.0**31 - 2
@@ -56,9 +53,9 @@ _DIGITS, CELL_DIGITS, _WHOLE = 21, 6, 10_000
 def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     """Write a cloud as COPC 1.0; equal clouds give equal bytes.
 
-    Coordinates count from the cloud's origin and are rounded to a power of ten that is below the step of float32 at its
-    extent (that of most points, where others lie far away), colours to 16 bits. Fields by the names of LAS go where
-    they belong, all others become extra dimensions.
+    Coordinates count from the cloud's origin and are rounded to a power of ten that is below the step of float32 at
+    the extent of their axis (that of most points, where others lie far away), colours to 16 bits. Fields by the names
+    of LAS go where they belong, all others become extra dimensions, see `las_dimensions`.
     Radii are not kept.
 
     Source: A. Bell, H. Butler and C. Manning, Cloud Optimized Point Cloud Specification 1.0, Hobu, Inc. (2021).
@@ -66,23 +63,28 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     Raises
     ------
     MissingExtra : laspy is not installed.
+
+    Warns
+    -----
+    RepairWarning : a field gets another name, see `las_dimensions`.
     """
     lazrs = las_library()[1]
-    fields = {"gps_time" if name == WEEK else name: rows for name, rows in cloud.fields.items()}
-    kind = _FORMAT + ("nir" in fields)
-    extra = _extra(fields)
+    standard, extra, adjusted = las_dimensions(cloud.fields)
+    kind = _FORMAT + ("nir" in standard)
     form = _point_type(kind, extra)
     settings = bytearray(lazrs.LazVlr.new_for_compression(kind, form.itemsize - _SIZES[kind]).record_data())
     settings[12:16] = b"\xff" * 4  # chunks of any length
     extent = Extent.of(cloud.positions)
     low, most = extent.low, extent.map_corners()
-    step = _step(float((most[1] - most[0]).max()), float((extent.high - low).max()))
+    powers = _powers(most[1] - most[0], (extent.high - low).astype(np.float64))
+    finest, step = 10.0 ** powers.min(), 10.0**powers
     points = np.zeros(len(cloud), form)
     points["place"] = np.rint((cloud.positions - low) / step)
     points["color"], points["returns"] = np.rint(cloud.colors * 65535), _ONLY_RETURN
-    _fill(points, fields | extra)
+    _fill(points, standard | extra)
     low = low + cloud.origin
-    cells = points["place"].astype(np.float64)
+    # The octree is one of cubes: it is divided in the finest of the steps.
+    cells = points["place"] * 10.0 ** (powers - powers.min())
     # One step more, so that no point lies on the far side, which belongs to the next cell.
     side = cells.max() + 1
     levels = additive_levels(cells, np.zeros(3), side)
@@ -94,33 +96,20 @@ def write_copc(stream: IO[bytes], cloud: PointCloud) -> None:
     nodes = _write_points(stream, points, levels, lazrs, lazrs.LazVlr(bytes(settings)))
     extended = stream.tell()
     stream.write(_EXTENDED.pack(USER.encode(), HIERARCHY_ID, nodes.nbytes) + nodes.tobytes())
-    half, page = side * step / 2, extended + _EXTENDED.size
+    half, page = side * finest / 2, extended + _EXTENDED.size
     times = np.nan_to_num([points["gps_time"].min(), points["gps_time"].max()]).tolist()
     info = INFO.pack(*(low + half), half, 2 * half / 2**CELL_DIGITS, page, nodes.nbytes, *times)
-    encoding = (_WKT if 2112 in cloud.crs or not cloud.crs else 0) | (_ADJUSTED if "gps_time" in cloud.fields else 0)
+    encoding = (_WKT if 2112 in cloud.crs or not cloud.crs else 0) | (_ADJUSTED if adjusted else 0)
     returns = np.bincount((points["returns"] & 15).clip(1, 15) - 1, minlength=15)[:15].tolist()
-    corners = np.stack([low + cells.max(axis=0) * step, low], axis=1).ravel()
+    corners = np.stack([low + points["place"].max(axis=0) * step, low], axis=1).ravel()
     stream.seek(0)
     stream.write(
         _HEADER.pack(
             *(b"LASF", encoding, 1, 4, b"hra", b"hra", _HEADER.size, begin, 1 + len(packing)),
-            *(kind | _COMPRESSED, form.itemsize, 0, *[step] * 3, *low, *corners, extended, 1, len(cloud), *returns),
+            *(kind | _COMPRESSED, form.itemsize, 0, *step, *low, *corners, extended, 1, len(cloud), *returns),
         )
     )
     stream.write(_record(USER, INFO_ID, info) + b"".join(packing))
-
-
-def _extra(fields: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The fields that LAS has no place for, in types of extra dimensions: numbers, or two or three of them."""
-    found = {}
-    for name, rows in fields.items():
-        if name not in _PLACES and name not in _SHARED:
-            known = "u1" if rows.dtype.kind == "b" else rows.dtype.str[1:]
-            cast = rows.astype("<" + known if known in _TYPES else "<f8")
-            wide = cast.shape[1] if cast.ndim == 2 else 1
-            split = wide > _VECTOR or (cast.ndim == 2 and wide == 1)
-            found |= {f"{name}_{k}": cast[:, k] for k in range(wide)} if split else {name: cast}
-    return found
 
 
 def _point_type(kind: int, extra: dict[str, np.ndarray]) -> np.dtype:
@@ -149,14 +138,20 @@ def _fill(points: np.ndarray, fields: dict[str, np.ndarray]) -> None:
 def _described(extra: dict[str, np.ndarray]) -> bytes:
     """The record of extra dimensions; numbers of types count on by ten for pairs, by twenty for triples."""
     wide = {name: rows.shape[1] - 1 if rows.ndim == 2 else 0 for name, rows in extra.items()}
-    kinds = {name: _TYPES[rows.dtype.str[1:]] + 10 * wide[name] for name, rows in extra.items()}
-    return b"".join(_EXTRA.pack(kind, 0, name.encode()[:32]) for name, kind in kinds.items())
+    kinds = {name: TYPES[rows.dtype.str[1:]] + 10 * wide[name] for name, rows in extra.items()}
+    return b"".join(_EXTRA.pack(kind, 0, name.encode()) for name, kind in kinds.items())
 
 
-def _step(extent: float, whole: float) -> float:
-    """What coordinates are rounded to: fine enough for the ``extent`` of most points, not too fine for that of all."""
-    fine = 10.0 ** np.floor(np.log10(extent / _STEPS)) if extent > 0 else 1.0
-    return max(fine, 10.0 ** np.ceil(np.log10(whole / _MOST_STEPS))) if whole > 0 else fine
+def _powers(extent: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Powers of ten that coordinates are rounded to, float64 [3].
+
+    Fine enough for the ``extent`` [3] of most points along each axis, not too fine for that of all, ``whole`` [3]. An
+    axis without extent has the coarsest step of the others.
+    """
+    with np.errstate(divide="ignore"):
+        fine = np.where(extent > 0, np.floor(np.log10(extent / _STEPS)), -np.inf)
+        fine = np.where(np.isfinite(fine), fine, fine.max() if (extent > 0).any() else 0.0)
+        return np.maximum(fine, np.ceil(np.log10(whole / _MOST_STEPS)))
 
 
 def _write_points(stream: IO[bytes], points: np.ndarray, levels: list[Level], lazrs: Any, settings: Any) -> np.ndarray:

@@ -29,7 +29,7 @@ from hra.domains.points.files.las_header import (
     refusal,
     said_fields,
 )
-from hra.errors import HraError
+from hra.errors import FileError, HraError
 from hra.files.limits import DEFAULT
 from hra.files.local_files import open_regular
 
@@ -59,10 +59,14 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
 
     Raises
     ------
-    FileError : see `read_nodes`, or a node cannot be decoded. LimitExceeded : nodes longer than files may be, or that
-        would unpack to more than an archive may, see `hra.files.limits.Limits`.
+    FileError : see `read_nodes`, or a node cannot be decoded, or no node of these levels holds points. LimitExceeded :
+        nodes longer than files may be, or that would unpack to more than an archive may, see
+        `hra.files.limits.Limits`.
     """
     (laspy, lazrs), nodes = las_library(), read_nodes(stream, size, claims, level, where)
+    if not len(nodes):
+        fix = "read finer levels, or leave the level out"
+        raise FileError(f"no node down to level {level} of the COPC file holds points", where=where, fix=fix)
     packed = int(nodes["bytes"].sum(dtype=np.int64))
     DEFAULT.check("file_bytes", packed, where)
     DEFAULT.check_archive(claims.memory(int(nodes["points"].sum(dtype=np.int64))), packed, where)
@@ -188,6 +192,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         claims = check_header(stream, size, where)
+        _check_filled(claims.points, where)
         if is_copc(stream, size, claims):
             return read_copc(stream, size, claims, level, where)
         if level is not None:
@@ -211,10 +216,18 @@ def checked_reader(stream: IO[bytes], size: int, claims: Claims, where: str) -> 
     LimitExceeded : it would unpack to too much. FileError : see `check_chunks`. What laspy raises.
     """
     laspy, _ = las_library()
+    _check_filled(claims.points, where)
     DEFAULT.check_archive(claims.memory(claims.points), size, where)
     if claims.packed:
         check_chunks(stream, claims.points, where)
     stream.seek(0)
     # The parallel decoder trusts the size of chunks that the file states, and ends the process where it lies. Extended
     # records may claim any length; none is needed.
-    return laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
+    reader = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
+    reader.header.point_count = claims.points  # laspy knows only the count of the file's version
+    return reader
+
+
+def _check_filled(points: int, where: str) -> None:
+    if not points:
+        raise FileError("the LAS file holds no points", where=where, fix="export it again, with its points")

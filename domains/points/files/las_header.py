@@ -32,6 +32,11 @@ _EXTENDED, _RECORD_MOST = 4096, 2**20
 WEEK = "gps_week_time"
 _WAVES = ("wavepacket_index", "wavepacket_offset", "wavepacket_size", "return_point_wave_location", "x_t", "y_t", "z_t")
 _NO_FIELDS = {*"XYZ", "red", "green", "blue"}
+# No names of extra dimensions: those above, other names that laspy has for parts of a point, and those of `write_copc`.
+RESERVED = {*_NO_FIELDS, *_WAVES, *"xyz", "bit_fields", "classification_flags", "raw_classification", "scan_angle_rank"}
+RESERVED |= {"place", "returns", "flags", "color", "flag_byte", "return_num", "num_returns", "scan_dir_flag"}
+RESERVED |= {"edge_flight_line", "pt_src_id", "wave_packet_desc_index", "byte_offset_to_waveform_data"}
+RESERVED |= {"waveform_packet_size", "return_point_waveform_loc"}
 # Bytes before the first chunk: where the table of chunks is.
 _TABLE_PLACE = 8
 
@@ -43,7 +48,7 @@ class Claims:
     Attributes
     ----------
     minor : of the version 1.minor; packed : whether points are compressed. begin : where points begin.
-    length : bytes of a point; points : how many.
+    length : bytes of a point; points : how many, by the older count where the one of 1.4 is 0.
     """
 
     minor: int
@@ -85,7 +90,9 @@ def check_header(stream: IO[bytes], size: int, where: str) -> Claims:
     begin, records, kind, length, points = unpack(stream, 96, "<2LBHL")
     extended = 0
     if minor >= 4:
-        extended, points = unpack(stream, 243, "<LQ")
+        extended, counted = unpack(stream, 243, "<LQ")
+        # Some writers fill only the count of the versions before.
+        points = counted or points
     claims = Claims(minor, kind >= 128, begin, length, points)
     claimed = begin + _EXTENDED_RECORD * extended
     if not claims.packed:

@@ -11,7 +11,7 @@ import io
 import os
 import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,10 @@ import numpy as np
 from hra.domains.points.cloud.clouds import BANDS, PointCloud, SplatCloud
 from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.files.copc_writing import write_copc
+from hra.domains.points.files.finite import check_finite, checked_splats, naming_file
 from hra.domains.points.files.las import read_las
+from hra.domains.points.files.origins import axis_origin
+from hra.domains.points.files.ply_columns import COLORS, SPLAT, field_columns, ply_colors
 from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
 from hra.errors import FileError, HraError, RepairWarning
 from hra.files.atomic_write import write_atomically
@@ -29,12 +32,12 @@ from hra.files.images.opening import decoded_upright
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path, read_regular
-from hra.files.ply import Columns, binary_table, read_elements, split_origin
+from hra.files.ply import Columns, binary_table, read_elements
 
-_SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
 # What else trained splats have in PLY, of no meaning for pictures.
-_UNUSED = {*"xyz", "nx", "ny", "nz", *_SPLAT}
-_COLORS = ("red", "green", "blue")
+_UNUSED = {*"xyz", "nx", "ny", "nz", *SPLAT}
+# Other formats of points, which are refused by their names.
+_NOT_READ = (".pcd", ".e57", ".xyz", ".pts", ".ptx")
 _NAME, _SHORTEST = "meta.json", 252  # alpha of quaternions: this plus the number of the component that is left out
 
 Reader = Callable[[str], bytes]
@@ -53,12 +56,13 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
 
     Raises
     ------
-    FileError : it cannot be read, or holds no points. ArrayError : numbers that are not finite or out of range.
+    FileError : it cannot be read, is of a format that is not, or holds no points. ArrayError : numbers that are not
+        finite or out of range, in how many rows.
     HraError : no level, or one of a file that has none. MissingExtra : laspy is not installed.
 
     Warns
     -----
-    RepairWarning : properties of splats, or lists, were left out.
+    RepairWarning : properties of splats, or lists, were left out; or see `ply_colors`.
 
     Examples
     --------
@@ -68,6 +72,11 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
     21260
     """
     path = local_path(path)
+    with naming_file(str(path)):
+        return _loaded(path, level)
+
+
+def _loaded(path: Path, level: int | None) -> PointCloud | SplatCloud:
     if path.suffix.lower() in (".las", ".laz"):
         return read_las(path, level)
     if level is not None:
@@ -75,6 +84,9 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
     if path.suffix.lower() in (".sog", ".json"):
         return read_sog(path)
     where, suffix = str(path), path.suffix.lower()
+    if suffix in _NOT_READ:
+        fix = "convert it to PLY, LAS or LAZ, for example by CloudCompare"
+        raise FileError(f"{suffix[1:].upper()} files are not read", where=where, fix=fix)
     if suffix in (".splat", ".spz", ".ksplat"):
         return read_compact(read_regular(path), suffix, where)
     elements = read_elements(read_regular(path), where)
@@ -85,22 +97,22 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
     if not all(len(vertices.get(name, ())) for name in "xyz"):
         raise FileError("the PLY file has no vertices with x, y and z", where=where)
     places = np.column_stack([vertices[name] for name in "xyz"])
-    positions, origin = split_origin(places, Extent.of(places).map_corners())
-    if all(name in vertices for name in _SPLAT if name != "scale_2"):
+    positions, origin = axis_origin(places, Extent.of(places).map_corners())
+    if all(name in vertices for name in SPLAT if name != "scale_2"):
         return _splats(positions, origin, vertices, where)
     if held.lists:
         what = f"{where}: the lists {', '.join(held.lists)} of vertices were left out"
-        warnings.warn(what[:500], RepairWarning, stacklevel=2)
-    colors = _colors(vertices)
-    used = {*"xyz", "radius", *(_COLORS if colors is not None else ())}
-    fields = {name: rows for name, rows in vertices.items() if name not in used}
+        warnings.warn(what[:500], RepairWarning, stacklevel=3)
+    colors, shades = ply_colors(vertices, where)
+    fields = {name: rows for name, rows in vertices.items() if name not in {*"xyz", "radius", *shades}}
+    check_finite(where, "points", coordinates=positions, colours=colors, radii=vertices.get("radius"))
     return PointCloud(positions, colors, vertices.get("radius"), origin, fields)
 
 
 def _splats(positions: np.ndarray, origin: Any, vertices: dict[str, np.ndarray], where: str) -> SplatCloud:
     # 2D Gaussian Splatting has discs in the plane of the first two axes.
     flat = {"scale_2": np.full(len(positions), -np.inf)}
-    named = {name: rows.astype(np.float64) for name, rows in (flat | vertices).items() if name in _SPLAT}
+    named = {name: rows.astype(np.float64) for name, rows in (flat | vertices).items() if name in SPLAT}
     rest = sorted((n for n in vertices if n.startswith("f_rest_") and n[7:].isdigit()), key=lambda name: int(name[7:]))
     bands = len(rest) // 3
     if 3 * bands != len(rest) or bands not in BANDS or rest != [f"f_rest_{k}" for k in range(len(rest))]:
@@ -108,25 +120,19 @@ def _splats(positions: np.ndarray, origin: Any, vertices: dict[str, np.ndarray],
     lost = [name for name, rows in vertices.items() if name not in _UNUSED and name not in rest and np.any(rows)]
     if lost:
         what = f"{where}: the properties {', '.join(lost)} of splats were left out"
-        warnings.warn(what[:500], RepairWarning, stacklevel=3)
+        warnings.warn(what[:500], RepairWarning, stacklevel=4)
     harmonics = None
     if bands:
         harmonics = np.column_stack([vertices[name] for name in rest]).reshape(-1, 3, bands).transpose(0, 2, 1)
     scales, rotations, colors = (
-        np.column_stack([named[n] for n in part]) for part in (_SPLAT[1:4], _SPLAT[4:8], _SPLAT[8:])
+        np.column_stack([named[n] for n in part]) for part in (SPLAT[1:4], SPLAT[4:8], SPLAT[8:])
     )
     with np.errstate(over="ignore"):
         shares = 1 / (1 + np.exp(-named["opacity"]))
         shown = 0.5 + HARMONIC * colors
         shown = shown if bands else shown.clip(0, 1)
-        return SplatCloud.of(positions, np.exp(scales), rotations, shown, shares.clip(0, 1), harmonics, origin)
-
-
-def _colors(vertices: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    if not all(name in vertices for name in _COLORS):
-        return None
-    found = np.column_stack([vertices[name] for name in _COLORS])
-    return found / (1 if found.dtype.kind == "f" else np.iinfo(found.dtype).max)
+        deviations, opacities = np.exp(scales), shares.clip(0, 1)
+    return checked_splats(where, positions, deviations, rotations, shown, opacities, harmonics, origin)
 
 
 def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) -> None:
@@ -144,7 +150,8 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
 
     Warns
     -----
-    RepairWarning : the coordinate system is left out of PLY.
+    RepairWarning : the coordinate system is left out of PLY; or a field gets another name, see `field_columns` and
+        `hra.domains.points.files.las_dimensions`.
 
     Examples
     --------
@@ -163,29 +170,15 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     columns = dict(zip("xyz", places.T, strict=True))
     if isinstance(cloud, PointCloud):
         colors = np.rint(cloud.colors * 255).astype(np.uint8)
-        columns |= dict(zip(_COLORS, colors.T, strict=True))
+        columns |= dict(zip(COLORS, colors.T, strict=True))
         columns |= {} if cloud.radii is None else {"radius": cloud.radii}
-        columns |= _field_columns(cloud.fields)
+        columns |= field_columns(cloud.fields)
         if cloud.crs:
             what = f"{path}: PLY has no place for the coordinate system, which was left out"
             warnings.warn(what, RepairWarning, stacklevel=2)
     else:
         columns |= _splat_columns(cloud)
     write_atomically(path, binary_table(columns))
-
-
-def _field_columns(fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """A property for each column, in a type that PLY has, under a name without blanks."""
-    found = {}
-    for name, rows in fields.items():
-        short = "_".join(name.split()) or "field"
-        kind = {"b": np.uint8, "f": np.float64 if rows.dtype.itemsize > 4 else np.float32}.get(rows.dtype.kind)
-        if kind is None:
-            kind = np.float64 if rows.dtype.itemsize > 4 else rows.dtype
-        columns = [rows] if rows.ndim == 1 else list(rows.T)
-        named = [short] if rows.ndim == 1 else [f"{short}_{k}" for k in range(len(columns))]
-        found |= {one: column.astype(kind) for one, column in zip(named, columns, strict=True)}
-    return found
 
 
 def _splat_columns(cloud: SplatCloud) -> dict[str, np.ndarray]:
@@ -196,7 +189,7 @@ def _splat_columns(cloud: SplatCloud) -> dict[str, np.ndarray]:
     shares = cloud.opacities.astype(np.float64).clip(1e-6, 1 - 1e-6)
     values = [np.log(shares / (1 - shares)), *(0.5 * np.log(np.maximum(variances, 1e-30))).T]
     values += [*quaternions(axes).T, *((cloud.colors - 0.5) / HARMONIC).T]
-    columns = {name: value.astype(np.float32) for name, value in zip(_SPLAT, values, strict=True)}
+    columns = {name: value.astype(np.float32) for name, value in zip(SPLAT, values, strict=True)}
     rest = cloud.harmonics.transpose(0, 2, 1).reshape(len(cloud), -1).T
     return columns | {f"f_rest_{k}": value for k, value in enumerate(rest)}
 
@@ -262,7 +255,8 @@ def _unpacked(text: bytes, read: Reader, where: str) -> SplatCloud:
     constant = 0.5 + HARMONIC * _numbers(meta["sh0"]["codebook"], 256)[colors[:, :3]]
     harmonics = _palette(meta["shN"], read, count, where) if "shN" in meta else None
     shades = constant.clip(0, 1) if harmonics is None else constant
-    return SplatCloud.of(positions, deviations, _quaternions(turns), shades, colors[:, 3] / 255, harmonics)
+    turned, opacities = _quaternions(turns), colors[:, 3] / 255
+    return checked_splats(where, positions, deviations, turned, shades, opacities, harmonics)
 
 
 def _palette(entry: dict[str, Any], read: Reader, count: int, where: str) -> np.ndarray:

@@ -1,5 +1,8 @@
 """Compact files of splats: .splat, .spz, and PLY as PlayCanvas compresses it. A .ksplat is refused by its name.
 
+The axes of SPZ lead right, up and back, those of all others right, down and forward: splats of SPZ are turned by half a
+turn around x.
+
 Sources: antimatter15/splat, README: 32 bytes for each splat. Niantic Spatial, spz, README: versions 2 to 4.
 PlayCanvas, The Compressed PLY Format: chunks of 256 splats, whose numbers are shares of the chunk's ranges.
 """
@@ -14,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.points.cloud.clouds import BANDS, SplatCloud
+from hra.domains.points.files.finite import checked_splats
 from hra.errors import FileError, MissingExtra
 from hra.files.limits import DEFAULT
 from hra.files.ply import Columns
@@ -24,6 +28,10 @@ _SPLAT = np.dtype([("place", "<f4", 3), ("scale", "<f4", 3), ("color", "u1", 4),
 _CHUNK = 256
 PACKED = ("packed_position", "packed_rotation", "packed_scale", "packed_color")
 _NGSP, _SPZ_COLOR = 0x5053474E, 0.15
+# Half a turn around x: of positions, of quaternions (w, x, y, z), and of harmonics, by their signs where y and z are
+# those of the other side.
+_TURNED, _TURNED_QUATERNION = np.array([1, -1, -1]), np.array([1, 1, -1, -1])
+_TURNED_HARMONICS = np.array([-1, -1, 1, -1, 1, 1, -1, 1, -1, 1, -1, -1, 1, -1, 1])
 _FIX = "convert it to PLY, for example by splat-transform"
 
 
@@ -51,11 +59,11 @@ def read_splat(data: bytes, where: str) -> SplatCloud:
         raise FileError(f"{len(data)} bytes are not rows of {_SPLAT.itemsize}", where=where, fix="copy it again")
     rows = np.frombuffer(data, _SPLAT)
     colors, turns = rows["color"] / 255, (rows["turn"].astype(float) - 128) / 128
-    return SplatCloud.of(rows["place"], rows["scale"], turns, colors[:, :3], colors[:, 3])
+    return checked_splats(where, rows["place"], rows["scale"], turns, colors[:, :3], colors[:, 3])
 
 
 def read_spz(data: bytes, where: str) -> SplatCloud:
-    """Splats with harmonics of up to three bands; the axes stay those of the file.
+    """Splats with harmonics of up to three bands, on the axes of the splat PLY: y and z of the file change their signs.
 
     Raises
     ------
@@ -75,12 +83,14 @@ def read_spz(data: bytes, where: str) -> SplatCloud:
         # Three bytes each: moved to the upper end, the sign is the number's.
         wide = np.zeros((count, 3, 4), np.uint8)
         wide[..., 1:] = place.reshape(count, 3, 3)
-        positions = (wide.view("<i4")[..., 0] >> 8) / 2.0**bits
+        positions = (wide.view("<i4")[..., 0] >> 8) / 2.0**bits * _TURNED
         harmonics = (rest.reshape(count, BANDS[degree], 3).astype(float) - 128) / 128
+        harmonics *= _TURNED_HARMONICS[: BANDS[degree], None]
         colors = 0.5 + HARMONIC * (color / 255 - 0.5) / _SPZ_COLOR
         shown = colors if degree else colors.clip(0, 1)
         turns = _quaternions_2(turn) if version == 2 else _quaternions_3(turn.copy().view("<u4")[:, 0])
-        return SplatCloud.of(positions, np.exp(scale / 16 - 10), turns, shown, alpha[:, 0] / 255, harmonics)
+        turns = turns * _TURNED_QUATERNION
+        return checked_splats(where, positions, np.exp(scale / 16 - 10), turns, shown, alpha[:, 0] / 255, harmonics)
     except (ValueError, struct.error, zlib.error) as error:
         raise FileError(f"this is not an SPZ file of version 2 to 4: {error}", where=where, fix=_FIX) from error
 
@@ -191,7 +201,7 @@ def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatClo
         shares = np.where(coded == 0, 0, np.where(coded == 255, 1, (coded + 0.5) / 256))
         harmonics = ((shares - 0.5) * 8).reshape(count, 3, bands).transpose(0, 2, 1)
     shown = colors if bands else colors.clip(0, 1)
-    return SplatCloud.of(positions, deviations, turns, shown, shades[:, 3], harmonics)
+    return checked_splats(where, positions, deviations, turns, shown, shades[:, 3], harmonics)
 
 
 def _shares(packed: np.ndarray, *places: tuple[int, int]) -> np.ndarray:

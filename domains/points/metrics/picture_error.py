@@ -143,8 +143,9 @@ def footprints(cloud: PointCloud | SplatCloud, camera: Camera) -> Footprints:
     if isinstance(cloud, PointCloud):
         radius = disc_radii(cloud, camera, eye)
         wide, drawn, opacity = np.repeat(radius[:, None], 2, axis=1), seen.in_front & np.isfinite(radius), 1.0
-        with np.errstate(divide="ignore"):
-            conic = np.repeat(1 / radius[:, None] ** 2, 3, axis=1) * [1, 0, 1]
+        with np.errstate(divide="ignore", over="ignore"):  # a disc of no size is the pixel that its centre lies in
+            edge = 1 / radius**2
+        conic = np.stack([edge, np.zeros(len(edge)), edge], axis=1)
     else:
         xx, xy, yy = projected_covariances(cloud, camera, eye).T
         wide, drawn, opacity = REACH * np.sqrt(np.stack([xx, yy], axis=1)), seen.in_front, cloud.opacities

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from hra.domains.points import PointCloud, SplatCloud, build
+from hra.domains.points import PointCloud, SplatCloud, build, load_tree, save_tree
 from hra.errors import ArrayError, HraError
 
 
@@ -66,6 +69,29 @@ def test_spheres_contain_those_of_what_is_below(cloud: PointCloud):
     node, parent = tree.hierarchy.node, tree.parent
     apart = np.linalg.norm(node["position"][1:].astype(float) - node["position"][parent[1:]], axis=1)
     assert (apart + node["reach"][1:] <= node["reach"][parent[1:]]).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["extent", "radius", "scale"])
+def test_clouds_beyond_float32_are_refused_and_what_the_message_asks_for_is_built(kind: str, tmp_path: Path):
+    places = np.random.default_rng(6).random((500, 3))
+
+    def cloud(size: float) -> PointCloud | SplatCloud:
+        if kind == "extent":
+            return PointCloud(places * size)
+        if kind == "radius":
+            return PointCloud(places, radii=np.full(500, size))
+        scales = np.full((500, 3), 0.01)
+        scales[7] = size
+        return SplatCloud.of(places, scales, np.ones((500, 4)), places, places[:, 0])
+
+    for size in (2e17, 1e18):
+        with pytest.raises(ArrayError, match="too large for float32") as refused:
+            build(cloud(size))
+    found = re.search(r"both are (\S+) or less", refused.value.fix)
+    assert found is not None
+    save_tree(tmp_path / "a.hpt", build(cloud(float(found[1]))))
+    assert len(load_tree(tmp_path / "a.hpt").leaves) == 500
 
 
 def test_bad_clouds_are_refused_with_what_where_and_fix():

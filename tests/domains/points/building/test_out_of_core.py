@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +25,22 @@ laspy = pytest.importorskip("laspy")
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory counts points, and nothing else takes any."""
-    for name, value in {"_PROCESS_BYTES": 0, "_POINT_BYTES": 1, "_LEAST": 1}.items():
-        monkeypatch.setattr(out_of_core, name, value)
+    monkeypatch.setattr(out_of_core, "points_of_part", lambda memory, fields: memory)
 
 
-def write_las(path: Path, places: np.ndarray, kind: int = 2) -> Path:
+def write_las(path: Path, places: np.ndarray, kind: int = 2, doubles: int = 0) -> Path:
+    """A file with extra dimensions of random ``doubles``."""
     rng = np.random.default_rng(1)
     header = laspy.LasHeader(point_format=kind)
+    extra = [f"extra_{number}" for number in range(doubles)]
+    header.add_extra_dims([laspy.ExtraBytesParams(name=name, type="f8") for name in extra])
     header.scales, header.offsets = np.full(3, 0.01), np.array([500_000.0, 4_000_000.0, 100.0])
     cloud = laspy.LasData(header)
     cloud.x, cloud.y, cloud.z = (places + header.offsets).T
     for name in ("red", "green", "blue") if kind in (2, 7) else ("intensity",):
         cloud[name] = rng.integers(0, 40_000, len(places))
+    for name in extra:
+        cloud[name] = rng.random(len(places))
     cloud.write(str(path))
     return path
 
@@ -77,15 +84,80 @@ def test_copc_and_points_that_are_there_twice(tmp_path: Path):
     assert same_file(tmp_path / "a.copc.laz", 20).leaves == 100
     places = np.repeat(terrain(50), 6, axis=0)
     same_file(write_las(tmp_path / "b.las", places), 20)
-    with pytest.raises(LimitExceeded, match="6 points lie at one place"):
+    with pytest.raises(LimitExceeded, match="6 points lie at one place") as refused:
         points.build_out_of_core(tmp_path / "b.las", tmp_path / "b.hpt", memory=5)
+    assert refused.value.where == str(tmp_path / "b.las")
     assert not list(tmp_path.glob("b.hpt*"))
 
 
 @pytest.mark.usefixtures("small_parts")
 def test_files_of_more_than_one_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("hra.domains.points.building.out_of_core._BLOCK", 100)
+    monkeypatch.setattr("hra.domains.points.building.out_of_core._BLOCK_BYTES", 2600)
     same_file(write_las(tmp_path / "a.laz", terrain(1010)), 300)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_fields_of_all_kinds_are_those_of_the_whole_cloud(tmp_path: Path):
+    places = terrain(900)
+    source = write_las(tmp_path / "a.las", places, 7, doubles=3)
+    cloud = laspy.read(source)
+    cloud.classification = np.random.default_rng(2).integers(0, 9, len(places))
+    cloud.write(str(source))
+    for most in (60, 1000):
+        same_file(source, most)
+
+
+@pytest.mark.parametrize("doubles", [0, 20])
+def test_a_part_takes_no_more_than_is_planned_for_its_points(doubles: int, tmp_path: Path):
+    count = 120_000
+    source = write_las(tmp_path / "a.las", terrain(count), doubles=doubles)
+    points.build_out_of_core(write_las(tmp_path / "b.las", terrain(300)), tmp_path / "b.hpt", memory=2**30)
+    fields = np.dtype([(str(number), "<f8") for number in range(doubles)])
+    # The least memory in which all points are one part.
+    memory = next(m for m in range(2**28, 2**30, 2**18) if m > least(fields) and part(m, fields) >= count)
+    tracemalloc.start()
+    report = points.build_out_of_core(source, tmp_path / "a.hpt", memory=memory)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.parts == 1
+    assert peak < memory - out_of_core._PROCESS_BYTES
+
+
+def least(fields: np.dtype) -> int:
+    """Bytes that the message asks for where they are too few."""
+    with pytest.raises(HraError) as refused:
+        part(0, fields)
+    return int(refused.value.fix.split()[1]) * 2**20
+
+
+def part(memory: int, fields: np.dtype) -> int:
+    return out_of_core.points_of_part(memory, fields)
+
+
+_BUILD = """
+import sys
+from pathlib import Path
+from hra.domains import points
+print(points.build_out_of_core(sys.argv[1], sys.argv[2], memory=int(sys.argv[3])).parts)
+print(next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak of a process")
+@pytest.mark.parametrize("doubles", [0, 5, 20])
+def test_the_whole_process_stays_within_the_memory(doubles: int, tmp_path: Path):
+    count = 1_500_000 if doubles < 20 else 600_000
+    rng = np.random.default_rng(3)
+    x, y = rng.random((2, count)) * 1000
+    source = write_las(tmp_path / "a.las", np.column_stack([x, y, 20 * np.sin(x / 90)]), doubles=doubles)
+    fields = np.dtype([(str(number), "<f8") for number in range(doubles)])
+    whole = next(m for m in range(2**29, 2**31, 2**22) if part(m, fields) >= count)
+    for memory, some in ((least(fields), True), (whole, False)):
+        words = [sys.executable, "-c", _BUILD, source, tmp_path / "a.hpt", memory]
+        answer = subprocess.run([*map(str, words)], capture_output=True, text=True, check=True).stdout.split()
+        assert (int(answer[0]) > 1) == some
+        assert int(answer[1]) * 1024 <= memory
 
 
 def test_the_command_says_what_came_of_it(tmp_path: Path):
@@ -109,6 +181,8 @@ def refused(source: Path, error: type[HraError], match: str, **options: Any) -> 
 def test_what_cannot_be_built_is_refused(tmp_path: Path):
     whole = write_las(tmp_path / "a.las", terrain(300))
     refused(whole, HraError, "too little", memory=2**20)
+    fields = write_las(tmp_path / "fields.las", terrain(300), doubles=9)
+    refused(fields, HraError, "too little .* whose points have fields of 72 bytes", memory=295 * 2**20)
     (tmp_path / "cut.las").write_bytes(whole.read_bytes()[:-100])
     refused(tmp_path / "cut.las", FileError, "do not fit into its bytes")
     refused(write_las(tmp_path / "none.las", np.empty((0, 3))), FileError, "no points")

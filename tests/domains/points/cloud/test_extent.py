@@ -65,6 +65,37 @@ def test_the_extent_is_the_same_whatever_the_blocks(seed: int, ends: list[int]) 
     assert all(np.array_equal(one, two) for one, two in zip(growing.extent(), Extent.of(places), strict=True))
 
 
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.3, 0.45])
+@pytest.mark.parametrize("side", [10.0, 100.0, 20_000.0])
+def test_many_strays_leave_most_points_their_places(share: float, side: float) -> None:
+    rng = np.random.default_rng(9)
+    places = rng.random((1000, 3)) * [side, side, side / 10] + [500_000, 5_800_000, 50]
+    strays = np.arange(1000) < share * 1000
+    places[strays] = 0
+    extent = Extent.of(places)
+    low = extent.map_corners()[0]
+    rounded = (places - low).astype(np.float32).astype(np.float64) + low
+    # As near as float32 is to coordinates of the side.
+    assert np.abs(rounded - places)[~strays].max() <= max(1e-4, side * 2.0**-24)
+    alone = Extent.of(places[~strays])
+    assert np.abs(low - alone.low).max() < 0.05 * side
+    box = extent.without_strays()
+    assert (((places < box[0]) | (places > box[1])).any(axis=1) == strays).all()
+
+
+@given(st.integers(0, 2**16), st.integers(100, 3000), st.floats(0.02, 0.45), st.floats(-1, 6))
+def test_the_half_that_lies_closest_together_is_never_left_out(seed: int, count: int, share: float, far: float) -> None:
+    rng = np.random.default_rng(seed)
+    places = rng.normal(size=(count, 3))
+    places[: int(share * count)] += rng.choice([-1, 1], 3) * 10.0**far
+    near = Extent.of(places).near
+    inside = ((places >= near[0]) & (places <= near[1])).all(axis=1)
+    assert inside.mean() > 0.5
+    if 10.0**far < 64:  # no gap is so wide
+        ordered, few = np.sort(places, axis=0), int(count * 0.01)
+        assert np.array_equal(near, ordered[[few, -1 - few]])
+
+
 def test_blocks_are_not_kept() -> None:
     growing, count = GrowingExtent(200 * 2**14), 0
     tracemalloc.start()
@@ -122,15 +153,17 @@ def undivided(tree: CloudTree) -> int:
     return int(np.count_nonzero(np.bincount(np.asarray(tree.hierarchy.parent) + 1)[1:] > 8))
 
 
+@pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("most", [8, 300, 5000])
 def test_a_file_with_strays_is_built_in_parts_as_in_one(
-    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    most: int, many: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     laspy = pytest.importorskip("laspy")
-    for name, value in {"_PROCESS_BYTES": 0, "_POINT_BYTES": 1, "_LEAST": 1}.items():
-        monkeypatch.setattr(out_of_core, name, value)
+    monkeypatch.setattr(out_of_core, "points_of_part", lambda memory, fields: memory)
     places = np.unique(block(900), axis=0)
     places[[5, 80]] = [[0, 0, 0], [0, 5_000_000, 0]]
+    if many:
+        places[::20] = np.random.default_rng(1).random((len(places[::20]), 3))  # at one place, parts have no end
     header = laspy.LasHeader(point_format=2)
     header.scales, header.offsets = np.full(3, 0.01), np.zeros(3)
     cloud = laspy.LasData(header)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hra import samples
-from hra.domains.points import PictureError, SplatCloud, build, load_points, save_tree
+from hra.domains.points import PictureError, PointCloud, SplatCloud, build, load_points, save_tree
 from hra.domains.points.commands import app
 from hra.files.images import load_image
 
@@ -52,6 +52,32 @@ def test_the_default_camera_sees_the_whole_cloud(
     # Nor is it small.
     high, wide = (np.ptp(np.flatnonzero(drawn.any(axis=axes))) for axes in ((1, 2), (0, 2)))
     assert max(high / 60, wide / 96) > 0.6
+
+
+def outline_of(cloud: PointCloud | SplatCloud) -> np.ndarray:
+    found = build(cloud).outline
+    return np.stack([found.min(axis=0), found.max(axis=0)])
+
+
+@pytest.mark.parametrize("opacity", [0.0, 0.5])
+def test_one_huge_splat_does_not_move_the_default_camera(opacity: float, splats: SplatCloud):
+    usual, covariances, opacities = outline_of(splats), splats.covariances.copy(), splats.opacities.copy()
+    covariances[11, [0, 3, 5]], opacities[11] = 1e8, opacity
+    huge = SplatCloud(splats.positions, covariances, splats.colors, opacities)
+    assert np.abs(outline_of(huge) - usual).max() < 0.2
+    # What is not seen does not count, however small it is.
+    covariances[11, [0, 3, 5]], opacities[11] = 0.1, 0
+    assert np.abs(outline_of(SplatCloud(splats.positions, covariances, splats.colors, opacities)) - usual).max() < 0.2
+
+
+def test_one_huge_disc_does_not_move_the_default_camera_and_large_ones_do(cloud: PointCloud):
+    radii = np.full(len(cloud), 0.05)
+    usual = outline_of(PointCloud(cloud.positions, radii=radii))
+    radii[5] = 1e4
+    assert np.abs(outline_of(PointCloud(cloud.positions, radii=radii)) - usual).max() < 0.1
+    wide = outline_of(PointCloud(cloud.positions, radii=np.full(len(cloud), 50.0)))
+    assert wide.min() < -50 and wide.max() > 50
+    assert np.ptp(outline_of(PointCloud([[0, 0, 0]], radii=[7.0])), axis=0).tolist() == [14, 14, 14]
 
 
 def test_full_detail_is_drawn_without_errors_of_the_picture(

@@ -181,9 +181,47 @@ def test_splat_files(tmp_path: Path):
 def test_spz_files(version: int, bands: int, tmp_path: Path):
     (tmp_path / "a.spz").write_bytes(spz(version, bands))
     found = loaded(tmp_path / "a.spz")
-    alike(found, 0.08)
+    alike(upright(found), 0.08)
     values = (np.arange(100, 100 + 6 * bands) - 128) / 128
-    assert np.allclose(found.harmonics, values.reshape(2, bands, 3))
+    assert np.allclose(upright(found).harmonics, values.reshape(2, bands, 3))
+
+
+def upright(cloud: SplatCloud) -> SplatCloud:
+    """With y up and z backwards, as in an SPZ file: the signs of harmonics are those of their values there."""
+    turned, signs = np.diag([1.0, -1, -1]), np.ones(0)
+    count = cloud.harmonics.shape[1]
+    if count:
+        directions = np.random.default_rng(0).normal(size=(9, 3))
+        shares = harmonic_weights(directions @ turned, count) / harmonic_weights(directions, count)
+        assert np.allclose(shares, shares[0])
+        signs = shares[0]
+    full = cloud.covariances[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+    covariances = (turned @ full @ turned).reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+    rest = cloud.harmonics * signs[:, None]
+    return SplatCloud(cloud.positions @ turned, covariances, cloud.colors, cloud.opacities, rest)
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_spz_looks_from_an_eye_as_its_file_does_from_the_turned_eye(version: int, tmp_path: Path):
+    """Colours by the harmonics as the file has them, from the eye on the file's own axes."""
+    (tmp_path / "a.spz").write_bytes(spz(version, 15))
+    found = loaded(tmp_path / "a.spz")
+    rest = ((np.arange(100, 190) - 128) / 128).reshape(2, 15, 3)
+    as_stored = SplatCloud.of(PLACES, SCALES, TURNS, SHADES, OPACITIES, rest)
+    for eye in np.random.default_rng(1).normal(size=(20, 3)) * 20:
+        assert np.allclose(found.seen_from(eye), as_stored.seen_from(eye * [1, -1, -1]), atol=0.03)
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_spz_and_the_other_files_of_a_scene_agree(version: int, tmp_path: Path):
+    (tmp_path / "a.spz").write_bytes(spz(version, 0))
+    (tmp_path / "a.splat").write_bytes(splat_rows())
+    (tmp_path / "a.ply").write_bytes(packed_ply(0))
+    # The helper writes the same numbers to all; an SPZ file of the scene has y and z with other signs.
+    found, scene = upright(loaded(tmp_path / "a.spz")), loaded(tmp_path / "a.ply")
+    assert np.allclose(found.positions, loaded(tmp_path / "a.splat").positions, atol=1e-3)
+    assert np.allclose(found.positions, scene.positions, atol=1e-3)
+    assert np.allclose(found.covariances, scene.covariances, atol=0.3)
 
 
 @pytest.mark.parametrize("damage", ["cut", "version", "degree", "bomb", "zeros"])

@@ -96,6 +96,18 @@ def test_bands_do_not_show(splats: SplatCloud, monkeypatch: pytest.MonkeyPatch):
     assert np.allclose(parts[0], parts[2])
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("radius", [None, 0, 0.3])
+def test_one_point_and_points_without_a_size_are_drawn(count: int, radius: float | None):
+    cloud = PointCloud(np.eye(3)[:count], radii=None if radius is None else [radius] * count)
+    tree = build(cloud)
+    camera = hra.Camera.orbit([[-1, -1, -1], [1, 1, 1]], viewport=(64, 48))
+    error = PictureError().evaluate(tree.hierarchy, camera)
+    assert np.isfinite(error).all() and not error[tree.leaves].any() and (error[0] > 0) == (count > 1)
+    assert (render(tree.take(tree.leaves), camera)[0] < 0.99).any(axis=2).sum() >= count
+
+
 def test_wrong_inputs_are_refused(cloud: PointCloud):
     with pytest.raises(MetricError, match="background"):
         PictureError(2)

@@ -1,0 +1,100 @@
+"""What properties of PLY mean in a cloud of points, and under which names its fields become properties."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from hra.domains.points.files.field_names import free_name
+from hra.domains.points.files.las_header import shown_colors
+from hra.domains.points.files.splat_formats import PACKED
+from hra.errors import RepairWarning
+
+# A file that has all of them, "scale_2" aside, holds splats.
+SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
+COLORS = ("red", "green", "blue")
+_OTHER_COLORS = (("diffuse_red", "diffuse_green", "diffuse_blue"), ("r", "g", "b"))
+_OWN = {*"xyz", *COLORS, "radius"}
+# Fractions that differ by so much from 0 .. 1 were rounded.
+_ROUNDED = 1e-3
+
+
+def ply_colors(vertices: Mapping[str, np.ndarray], where: str) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """Colours [P, 3] of vertices and the names of their properties; None and no names where there are none.
+
+    Whole numbers are of 8 or 16 bits as those of LAS, whatever type they have; larger ones are shares of the largest
+    of their type. Fractions are those of 0 .. 1; up to 255 they are read as of 8 bits. What cannot be colours is passed
+    on under "red", "green" and "blue", to be refused, and left to be fields under other names.
+
+    Warns
+    -----
+    RepairWarning : fractions were read as of 8 bits.
+    """
+    for names in (COLORS, *_OTHER_COLORS):
+        if all(name in vertices for name in names):
+            found = np.column_stack([vertices[name] for name in names])
+            shown = _shown(found, where)
+            if names == COLORS or ((shown >= 0) & (shown <= 1)).all():
+                return shown, names
+    return None, ()
+
+
+def _shown(found: np.ndarray, where: str) -> np.ndarray:
+    least, most = (found.min(), found.max()) if len(found) else (0, 0)
+    if found.dtype.kind != "f":
+        largest = np.iinfo(found.dtype).max
+        # Types of more than 16 bits often hold fewer; where a type has fewer, its largest number is white.
+        return found / largest if most > 65535 or (most > 255 and largest < 65535) else shown_colors(found, int(most))
+    if least >= -_ROUNDED and most <= 1 + _ROUNDED:
+        return found.clip(0, 1)
+    if least < 0 or not most <= 255:
+        return found
+    what = f"{where}: colours go up to {most:g}, and were read as numbers from 0 to 255"
+    warnings.warn(what[:500], RepairWarning, stacklevel=5)
+    return found / 255
+
+
+def field_columns(fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """A property for each column of fields, in a type that PLY has, under a name without blanks.
+
+    Warns
+    -----
+    RepairWarning : a name means something else in PLY, or two become one; doubles round whole numbers.
+    """
+    named = {name: _names(name, rows) for name, rows in fields.items()}
+    wanted = {one for names in named.values() for one in names}
+    taken = {*_OWN}
+    for group in (set(SPLAT) - {"scale_2"}, set(PACKED)):
+        # Without one of the names the file is that of points.
+        taken |= {min(group)} if group <= wanted else set()
+    # Those that may have their own names have them, whatever comes before.
+    kept = {name for name, names in named.items() if names == [name] and name not in taken}
+    found: dict[str, np.ndarray] = {}
+    for name, rows in fields.items():
+        kind = _type(name, rows)
+        for one, column in zip(named[name], [rows] if rows.ndim == 1 else list(rows.T), strict=True):
+            own = one if name in kept else free_name(one, {*taken, *kept, *found})
+            if own != one:
+                why = "PLY uses the name for something else" if one in taken else "another field has the name"
+                what = f"the field {name!r} became the property {own!r}: {why}"
+                warnings.warn(what[:500], RepairWarning, stacklevel=3)
+            found[own] = column.astype(kind)
+    return found
+
+
+def _names(name: str, rows: np.ndarray) -> list[str]:
+    short = "_".join(name.split()) or "field"
+    return [short] if rows.ndim == 1 else [f"{short}_{k}" for k in range(rows.shape[1])]
+
+
+def _type(name: str, rows: np.ndarray) -> np.dtype:
+    """The type of PLY for the numbers of a field."""
+    if rows.dtype.kind == "b":
+        return np.dtype(np.uint8)
+    if rows.dtype.itemsize <= 4:
+        return np.dtype(np.float32) if rows.dtype.kind == "f" else rows.dtype
+    if rows.dtype.kind != "f" and ((rows > 2**53).any() or (rows < -(2**53)).any()):
+        warnings.warn(f"the field {name!r} was rounded to doubles"[:500], RepairWarning, stacklevel=4)
+    return np.dtype(np.float64)
