@@ -58,7 +58,9 @@ if __name__ == "__main__":
     image = samples.path("photo.jpg")
     model = tiny_model()
     ids = torch.tensor([[1] + [IMAGE_TOKEN] * CELLS + [5, 8, 13, 21]])
-    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": torch.randn(1, 3, 224, 224)}
+    pixels = torch.tensor(load_image(image)).permute(2, 0, 1)[None] * 2 - 1
+    pixels = torch.nn.functional.interpolate(pixels, (224, 224), mode="bilinear", antialias=True)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": pixels}
     counting = CostModel(model.config)
     whole = counting.cost(text=5)
     for budget in (16, 64, CELLS):

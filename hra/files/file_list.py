@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hra.caching import cached_property
@@ -20,11 +21,13 @@ class FileList:
     Attributes
     ----------
     root : the folder; names : of the files, relative to it; sizes : in bytes.
+    others : how many files there are of each other suffix, in small letters.
     """
 
     root: Path
     names: tuple[str, ...]
     sizes: tuple[int, ...]
+    others: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, root: str | os.PathLike[str], suffixes: frozenset[str]) -> FileList:
@@ -35,12 +38,13 @@ class FileList:
         FileError : no such folder, one that cannot be read, or no such file in it.
         """
         top = local_path(root)
-        found = sorted(_files(top, suffixes))
+        others: Counter[str] = Counter()
+        found = sorted(_files(top, suffixes, others))
         if not found:
             what = "there is no file for it in the folder" if top.is_dir() else "the folder does not exist"
             raise FileError(what, where=str(top)[:500], fix=f"use files that end in {', '.join(sorted(suffixes))}")
         names, sizes = zip(*found, strict=True)
-        return cls(top, names, sizes)
+        return cls(top, names, sizes, dict(sorted(others.items())))
 
     @cached_property
     def digest(self) -> str:
@@ -60,13 +64,16 @@ class FileList:
         return [self.names[int(k * step)] for k in range(min(count, len(self.names)))]
 
 
-def _files(root: Path, suffixes: frozenset[str]) -> Iterator[tuple[str, int]]:
+def _files(root: Path, suffixes: frozenset[str], others: Counter[str]) -> Iterator[tuple[str, int]]:
     def refuse(error: OSError) -> None:
         raise FileError(f"a folder cannot be read: {error.strerror}", where=str(error.filename)[:500]) from error
 
     for folder, _, files in os.walk(root, onerror=refuse if root.is_dir() else None):
         for name in files:
-            if os.path.splitext(name)[1].lower() in suffixes:
+            suffix = os.path.splitext(name)[1].lower()
+            if suffix not in suffixes:
+                others[suffix] += 1
+            else:
                 path = Path(folder, name)
                 try:
                     yield path.relative_to(root).as_posix(), path.stat().st_size

@@ -32,6 +32,10 @@ class Misfit(Exception):
         return "".join(reversed(self.path)).lstrip(".") or "the whole header"
 
 
+# Some units in the last place of float32, in which exporters compute.
+_ROUNDING = 2.0**-20
+
+
 def whole(low: int = 0, high: int = _LARGEST, *, step: int = 1, choices: Collection[int] = ()) -> Kind:
     """A whole number, perhaps one of some; 5.0 is one, true is not."""
 
@@ -48,14 +52,15 @@ def whole(low: int = 0, high: int = _LARGEST, *, step: int = 1, choices: Collect
 
 
 def number(low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf) -> Kind:
-    """A finite number from ``low`` to ``high``, greater than ``above``."""
+    """A finite number from ``low`` to ``high``, greater than ``above``; what float32 rounds beyond is the bound."""
 
     def check(value: Any, document: Document) -> float:
         if type(value) not in (int, float):
             raise Misfit(f"{_quote(value)} is not a number")
-        if not (low <= value <= high and value > above and abs(value) < 1e308):
+        nearest = min(max(value, low), high)
+        if not (abs(value - nearest) <= _ROUNDING * abs(nearest) and value > above and abs(value) < 1e308):
             raise Misfit(f"{_quote(value)} is out of range")
-        return float(value)
+        return float(nearest)
 
     return check
 

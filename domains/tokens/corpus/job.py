@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,11 @@ def _failed(path: Path) -> list[dict[str, str]]:
         raise FileError(what, where=str(path)[:500], fix="remove the file and run the job again") from error
 
 
-SUFFIXES = frozenset((".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tga", ".tif", ".tiff", ".webp"))
+# What files are called whose formats `load_image` reads.
+SUFFIXES = frozenset((
+    *(".apng", ".bmp", ".dib", ".gif", ".j2k", ".jfif", ".jp2", ".jpe", ".jpeg", ".jpf", ".jpg", ".jpx", ".pbm", ".pgm"),
+    *(".png", ".pnm", ".ppm", ".tga", ".tif", ".tiff", ".webp"),
+))  # fmt: skip
 Progress = Callable[[int, int], None]
 
 
@@ -75,6 +79,7 @@ class CorpusReport:
     images, shards : of the folder; resumed : shards that were there already.
     errors : from the name of an image without tokens to why.
     price : what tokens had to gain, where a price shared the budget.
+    skipped : how many files of the folder have another suffix, by suffix: they get no rows.
     """
 
     images: int
@@ -82,6 +87,7 @@ class CorpusReport:
     resumed: int
     errors: dict[str, str]
     price: float | None
+    skipped: dict[str, int] = field(default_factory=dict)
 
 
 def allocate_folder(
@@ -142,7 +148,7 @@ def allocate_folder(
         done += count
         progress(done, len(folder.names))
     resumed = len(shards) - len(missing)
-    return CorpusReport(len(folder.names), len(shards), resumed, read_errors(shards), allocation.price)
+    return CorpusReport(len(folder.names), len(shards), resumed, read_errors(shards), allocation.price, dict(folder.others))
 
 
 def _check(allocation: TokenAllocation, shard_size: int, sample: int | None) -> None:

@@ -12,7 +12,7 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.relevance.colour_words import colour_words
 from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.domains.tokens.relevance.spatial_words import spatial_words
+from hra.domains.tokens.relevance.spatial_words import spatial_words, without_places
 from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.candidates import asks, candidate_features, candidates
 from hra.domains.tokens.text.likeness_lines import likeness_lines
@@ -89,7 +89,12 @@ class PhraseRelevance:
 
 
 def _posterior(context: TokenContext) -> np.ndarray | None:
-    """The probability that the answer stands there, by patch; None where nothing was read."""
+    """The probability that the answer stands there, by patch; None where nothing was read.
+
+    A question for no more than a place reads nothing: any line would be as good.
+    """
+    if not asks(without_places(context.query)):
+        return None
     read = chances(context.query, [context])
     if read is None:
         return None

@@ -93,6 +93,14 @@ def place_words(sentence: str) -> list[str]:
     return found
 
 
+def without_places(sentence: str) -> str:
+    """The words of ``sentence`` that do not name a place in the image: of "at the top left corner?" "at the"."""
+    if not place_words(sentence):
+        return sentence
+    words = re.findall(r"[^\W_']+", sentence.replace("-", " "))
+    return " ".join(word for word in words if word.lower() not in _SIDES | _PARTS | _IMAGES | {"hand"})
+
+
 def _runs(tokens: Sequence[str]) -> list[tuple[int, int]]:
     """Stretches of neighbouring side words, [start, end)."""
     inside = [token in _SIDES for token in tokens]

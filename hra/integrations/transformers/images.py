@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
+from hra.files.images.arrays import as_image
 from hra.integrations.transformers.layouts import Layout, merge_sizes
+
+# Logarithm by which ratios of sides of one shape differ at most; correlation of pictures that show the same at least;
+# deviation of pictures that show something.
+_SAME_SHAPE, _ALIKE, _BLANK = 0.05, 0.9, 1e-3
 
 
 def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout | None = None) -> list[Any]:
@@ -62,6 +69,27 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
         return [tile for tile in tiles if pixels.ndim == 4 or bool(tile.any())]
     what = f"pixel values of shape {tuple(pixels.shape)} are not pictures"
     raise ArrayError(what, where="pixel_values", fix="pass images=[...], one for each image or tile")
+
+
+def unlike(model: Any, inputs: Mapping[str, Any], pictures: Sequence[Any], layout: Layout) -> list[int]:
+    """The numbers of the pictures that are no stretched form of what the encoder sees, as where a processor crops.
+
+    Those of another shape are compared by their brightness in 16 x 16 cells, whatever the normalisation.
+    """
+    if inputs.get("pixel_values") is None:
+        return []
+    found = []
+    for number, (seen, picture) in enumerate(zip(_images(model, inputs, layout), pictures, strict=False)):
+        if isinstance(picture, (list, tuple)):
+            continue
+        pixels, (height, width) = as_image(load_if_path(picture)), seen.shape[1:]
+        if abs(math.log(pixels.shape[0] * width / (pixels.shape[1] * height))) < _SAME_SHAPE:
+            continue
+        both = pixels, seen.permute(1, 2, 0).numpy()
+        cells = [resize(np.ascontiguousarray(each, np.float32), (16, 16)).mean(axis=2).ravel() for each in both]
+        if min(each.std() for each in cells) > _BLANK and np.corrcoef(*cells)[0, 1] < _ALIKE:
+            found.append(number)
+    return found
 
 
 def _videos(model: Any, inputs: Mapping[str, Any]) -> list[Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +15,11 @@ from torch import Tensor
 
 from hra.compiling import Stopwatch
 from hra.domains.tokens import Flops, Reducer, TokenAllocator
-from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget, wrong_kind
+from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, wrong_kind
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
-from hra.integrations.transformers.images import as_inputs, shown
+from hra.integrations.transformers.images import as_inputs, shown, unlike
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.positions import Positions, check_positions
 from hra.integrations.transformers.prompts import Prompts, check_layers, padded
@@ -135,7 +136,8 @@ def reduce(
     realize, positions : see `Choosing` and `hra.integrations.transformers.positions`.
     images : what each image or tile shows, in any form that `TokenAllocator.context` takes, and the frames of each
         video, as many for each step of time; by default what `shown` makes of the pixels with the help of
-        ``processor``. `hra.domains.tokens.REDUCERS` look at none.
+        ``processor``. They are stretched over the model's grid, so that where a processor crops, only ``processor`` is
+        right. `hra.domains.tokens.REDUCERS` look at none, but for "pixelprune".
     query : the question, for allocators that read it; or one for each prompt.
     processor : states how colours were normalised; needed for "encode", and where ``images`` are left out.
     grids : (rows, columns) of the model's tokens of each image, (steps, rows, columns) of each video, where nothing
@@ -145,6 +147,10 @@ def reduce(
     ------
     ArrayError : a model, inputs or grids that do not fit, or an unknown realisation.
     HraError : see `TokenAllocator.allocate`.
+
+    Warns
+    -----
+    HraWarning : images are not what the encoder sees, stretched.
 
     Examples
     --------
@@ -302,6 +308,10 @@ def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any
     if len(pictures) != count:
         what = f"{len(pictures)} pictures for {count} images or tiles"
         raise ArrayError(what, where="images", fix="pass one for each, in the order of the prompts")
+    other = [] if images is None else unlike(model, inputs, pictures, encoded.layout)
+    if other:
+        what = f"images {other} are not what the encoder sees, stretched: their processor may have cut something off"
+        warnings.warn(f"{what}, and tokens lie elsewhere; pass processor= in place of images", HraWarning, stacklevel=3)
     return pictures
 
 

@@ -27,3 +27,10 @@ def test_a_number_of_many_bits_is_not_shown() -> None:
         with pytest.raises(Misfit) as caught:
             whole()(value, {})
         assert caught.value.what == f"{shown} is out of range"
+
+
+def test_what_float32_rounds_beyond_a_bound_is_the_bound() -> None:
+    assert number(0, 1)(1.00000012, {}) == 1.0 and number(-1, 1)(-1.0000001, {}) == -1.0
+    for value in (1.00001, -1e-9):
+        with pytest.raises(Misfit):
+            number(0, 1)(value, {})

@@ -50,6 +50,19 @@ def test_rows_in_the_order_of_names_and_the_way_back(pictures: Path, tmp_path: P
     assert again.resumed == 2 and again.errors == report.errors and sums(tmp_path / "a") == before
 
 
+def test_all_suffixes_of_formats_that_are_read_count_and_others_are_told(pictures: Path, tmp_path: Path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    one = next(path for path in sorted(pictures.rglob("*.*")) if "poison" not in path.name)
+    for name in ("a.JPE", "b.jfif", "c.jpeg", "d.avif", "e.txt", "f"):
+        (folder / name).write_bytes(one.read_bytes())
+    report = tokens.allocate_folder(folder, tmp_path / "a", ALLOCATION)
+    assert (report.images, report.errors, report.skipped) == (3, {}, {"": 1, ".avif": 1, ".txt": 1})
+    run = ["allocate", str(folder), "--budget", "12", "--relevance", "uniform", "--out", str(tmp_path / "b")]
+    result = CliRunner().invoke(app, run)
+    assert result.exit_code == 0 and "1 without suffix, 1 .avif, 1 .txt" in " ".join(result.output.split())
+
+
 def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
     small = tmp_path / "small"
     small.mkdir()

@@ -57,3 +57,12 @@ def test_an_image_without_text_has_the_relevance_of_its_cues():
     context = tokens.TokenContext.of(image, "what is on the left?")
     for read in (None, False):
         assert tokens.PhraseRelevance(read)(context) == pytest.approx(tokens.CueRelevance()(context))
+
+
+@needs_reader
+def test_a_question_for_a_place_alone_goes_to_the_place():
+    image, _ = page()
+    there = tokens.PyramidSampling(tokens.PhraseRelevance(read=True)).context(image, "what is at the bottom left?")
+    cues = tokens.PyramidSampling(tokens.CueRelevance()).context(image, "what is at the bottom left?")
+    np.testing.assert_array_equal(there.relevance, cues.relevance)
+    assert there.served.by == cues.served.by == "words of place" and "lines read" not in there.counts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hra.domains.tokens.relevance.spatial_words import named_place
+from hra.domains.tokens.relevance.spatial_words import named_place, without_places
 
 LOW, MIDDLE, HIGH = pytest.approx(1 / 6), pytest.approx(1 / 2), pytest.approx(5 / 6)
 # Sentence, (vertical, horizontal); None leaves an axis open.
@@ -101,3 +101,16 @@ def test_a_sentence_names_a_place_or_none(sentence, place):
 def test_there_are_enough_sentences():
     named = sum(place != (None, None) for place in SENTENCES.values())
     assert len(SENTENCES) >= 60 and named >= 25 and len(SENTENCES) - named >= 35
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rest"),
+    [
+        ("what is in the bottom-left corner?", "what is in the"),
+        ("what is the total at the bottom right of the page?", "what is the total at the of the"),
+        ("what is the right answer?", "what is the right answer?"),
+        ("", ""),
+    ],
+)
+def test_what_a_question_says_beside_places(sentence: str, rest: str):
+    assert without_places(sentence) == rest

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
-from hra.integrations.transformers import shown
+from hra.domains import tokens
+from hra.errors import HraWarning
+from hra.integrations.transformers import reduce, shown
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -34,3 +38,19 @@ def test_packed_patches_come_in_blocks():
         (y, x): float(picture[14 * y, 14 * x, 0]) for y in range(4) for x in range(4) if picture[14 * y, 14 * x, 0]
     }
     assert found == {(0, 1): 1.0, (1, 2): 0.5}
+
+
+def test_pictures_that_a_processor_cropped_are_told():
+    model, inputs = model_of("llava"), dict(prompts("llava", (1,)))
+    *_, height, width = inputs["pixel_values"].shape
+    across = np.linspace(0, 1, 3 * width, dtype=np.float32)
+    photo = np.repeat(np.stack([across, across**2, np.sin(9 * across) ** 2], axis=1)[None], height, axis=0)
+    seen = torch.tensor(photo).permute(2, 0, 1)[None]
+    stretched = torch.nn.functional.interpolate(seen, (height, width), mode="bilinear", antialias=True)
+    for pixels, warns in ((stretched, False), (seen[..., width : 2 * width], True)):
+        inputs["pixel_values"] = (pixels - 0.4) * 3  # whatever the processor's normalisation
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            reduce(model, inputs, allocator=tokens.UniformGrid(), budget=4, images=[photo])
+        told = [str(one.message) for one in caught if issubclass(one.category, HraWarning)]
+        assert bool(told) == warns and all("processor=" in one for one in told)
