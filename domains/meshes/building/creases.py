@@ -1,4 +1,4 @@
-"""Seams that a surface and its texture go on at: edges that look sharp, and those of what no picture shows."""
+"""Seams that a surface goes on at: edges that look sharp, those of what no picture shows, and borders of charts."""
 
 from __future__ import annotations
 
@@ -120,6 +120,52 @@ class Unseen:
         return result
 
 
+@dataclass(frozen=True, eq=False)
+class Charts:
+    """Wedges of one position and material, whatever else they differ in.
+
+    Attributes
+    ----------
+    first : uint32 [V], the first of them.
+    """
+
+    first: np.ndarray
+
+    @classmethod
+    def of(cls, position_of: np.ndarray, material: np.ndarray | None) -> Charts:
+        """From the first vertex at the position of each, uint32 [V], and materials int32 [V], None for one."""
+        if material is None:
+            return cls(position_of)
+        keys = position_of.astype(np.int64) * (int(material.max(initial=0)) + 1) + material
+        _, at, number = np.unique(keys, return_index=True, return_inverse=True)
+        return cls(at[number].astype(np.uint32))
+
+    def restore(
+        self,
+        indices: np.ndarray,
+        before: np.ndarray,
+        positions: np.ndarray,
+        values: np.ndarray,
+        weights: np.ndarray,
+        directions: int,
+    ) -> np.ndarray:
+        """Triangles uint32 [3 T] of first vertices, with the corners that are most alike in each.
+
+        Parameters
+        ----------
+        before : uint32 [3 F], the triangles that these are in place of, whose vertices may be taken.
+        positions : float32 [V, 3]; values : float32 [V, k], attributes, and their weights [k]; the last ``directions``
+            are tangents and normals: of normals the corners are taken that suit the triangle.
+        """
+        wedges = np.unique(before)
+        wedges = wedges[np.argsort(self.first[wedges], kind="stable")]
+        begin, end = (np.searchsorted(self.first[wedges], indices, side) for side in ("left", "right"))
+        result = indices.copy()
+        plain = weights[: weights.size - directions]
+        _choose_alike(indices, positions, wedges, begin, end, values, plain, directions >= 3, result)
+        return result
+
+
 def _wedges(
     positions: np.ndarray, kept: VertexAttributes | None, behind: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -200,6 +246,42 @@ def _restore(indices, positions, offsets, wedges, normals, result):
                 if alike > best:
                     best = alike
                     result[i] = wedges[k]
+
+
+@njit(cache=True, nogil=True)
+def _choose_alike(indices, positions, wedges, begin, end, values, weights, has_normals, result):
+    for t in range(0, indices.size, 3):
+        p, q, r = positions[indices[t]], positions[indices[t + 1]], positions[indices[t + 2]]
+        ax, ay, az = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+        bx, by, bz = r[0] - p[0], r[1] - p[1], r[2] - p[2]
+        x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        length = np.sqrt(x * x + y * y + z * z)
+        scale = 1 / length if length > 0 else 0.0
+        least = np.inf
+        for i in range(t, t + 3):
+            for k in range(begin[i], end[i]):
+                # One wedge of one corner, and of the others those that are most like it.
+                total, chosen = 0.0, np.zeros(3, np.int64)
+                for j in range(t, t + 3):
+                    nearest = np.inf
+                    for m in range(begin[j], end[j]):
+                        if j == i and m != k:
+                            continue
+                        a, b = wedges[k], wedges[m]
+                        square = 0.0
+                        for column in range(weights.size):
+                            square += (weights[column] * (values[a, column] - values[b, column])) ** 2
+                        if has_normals:
+                            n = values[b, values.shape[1] - 3 :]
+                            square += 0.5 * (1 - scale * (x * n[0] + y * n[1] + z * n[2]))
+                        if square < nearest:
+                            nearest = square
+                            chosen[j - t] = b
+                    total += nearest
+                if total < least:
+                    least = total
+                    for j in range(3):
+                        result[t + j] = chosen[j]
 
 
 @njit(cache=True, nogil=True)

@@ -20,8 +20,9 @@ from typing import Protocol
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.compiling import njit
-from hra.domains.meshes.building.creases import Creases, Unseen, without_slivers
+from hra.domains.meshes.building.creases import Charts, Creases, Unseen, without_slivers
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.weld import first_at_position
@@ -31,6 +32,9 @@ NORMAL_WEIGHT, COLOR_WEIGHT, TANGENT_WEIGHT = 0.5, 1.0, 0.125
 HELD = 4
 # Texture edges count as at least this long, a texel of a texture of 16,384: rounding must not become an error.
 _SHORTEST_UV_EDGE = 2.0**-14
+# Seams of charts are given up where shapes err so many times as much with them, and by so many edges of what is left;
+# or where so many times as much is left. What that does to textures counts as much as what it does to the shape.
+_HELD, _NOTABLE, _STUCK, _ACROSS = 4.0, 0.5, 1.25, 2.0
 # A group of which more is left than this share is simplified again with creases smoothed over.
 _WORTH = 0.75
 # Seams of what no picture shows stay where they cost at most so many times the error.
@@ -127,7 +131,7 @@ class AttributeMetric:
         consist of nothing else. Seams of what no picture shows are closed where they cost too much. Those of texture
         coordinates that are shown, and borders of materials, always stay.
         """
-        weights = self._weights_for(indices)
+        weights = self.weights_for(indices)
         ends = {"prune": prune, "limit": limit}
         coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, **ends)
         if self.unseen is not None:
@@ -168,10 +172,10 @@ class AttributeMetric:
         begin, end = (np.searchsorted(position_of[wedges], targets, side) for side in ("left", "right"))
         result = targets.astype(np.uint32)
         material = np.zeros(len(position_of), np.int32) if material is None else material
-        _choose_wedges(indices, wedges, begin, end, self.values, self._weights_for(indices), material, result)
+        _choose_wedges(indices, wedges, begin, end, self.values, self.weights_for(indices), material, result)
         return result
 
-    def _weights_for(self, indices: np.ndarray) -> np.ndarray:
+    def weights_for(self, indices: np.ndarray) -> np.ndarray:
         """Weights float32 [k] for a group of triangles, ``indices`` uint32 [3 T]."""
         weights = self.weights.copy()
         for column in range(0, 2 * self.sets, 2):
@@ -194,6 +198,18 @@ def _choose_wedges(indices, wedges, begin, end, values, weights, material, resul
             if square < least:
                 least = square
                 result[i] = wedges[k]
+
+
+@njit(cache=True, nogil=True)
+def _mean_edge(indices, positions):
+    total = 0.0
+    for i in range(indices.size):
+        a, b = indices[i], indices[i - 2 if i % 3 == 2 else i + 1]
+        square = 0.0
+        for axis in range(3):
+            square += (np.float64(positions[a, axis]) - positions[b, axis]) ** 2
+        total += np.sqrt(square)
+    return total / max(indices.size, 1)
 
 
 @njit(cache=True, nogil=True)
@@ -263,7 +279,10 @@ class Geometry:
     def simplify(
         self, indices: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False
     ) -> tuple[np.ndarray, float]:
-        """`meshopt.simplify` of a part of the mesh, with attributes in the metric if there are any."""
+        """`meshopt.simplify` of a part of the mesh, with attributes in the metric if there are any.
+
+        Where seams of charts hold the shape back, they are given up.
+        """
         if self.parts is None or prune:
             return self._simplify(indices, locked, target, prune=prune)
         return self.parts.simplify(self, self._simplify, indices, locked, target)
@@ -272,7 +291,55 @@ class Geometry:
         self, indices: np.ndarray, locked: np.ndarray, target: int, *, prune: bool = False, limit: float = math.inf
     ) -> tuple[np.ndarray, float]:
         simplify = meshopt.simplify if self.metric is None else self.metric.simplify
-        return simplify(indices, self.unit_positions, locked, target, prune=prune, limit=limit)
+        coarse, error = simplify(indices, self.unit_positions, locked, target, prune=prune, limit=limit)
+        if self.metric is None or prune or limit < math.inf:
+            return coarse, error
+        across = self._where_seams_hold(indices, locked, target, coarse, error)
+        return (coarse, error) if across is None else across
+
+    def _where_seams_hold(
+        self, indices: np.ndarray, locked: np.ndarray, target: int, coarse: np.ndarray, error: float
+    ) -> tuple[np.ndarray, float] | None:
+        """What `simplify_across` makes of a part whose shape suffers by seams, None where it does not.
+
+        Parameters
+        ----------
+        coarse, error : what was made with seams.
+        """
+        if (self.charts.first[indices] == indices).all():
+            return None
+        notable, most = _NOTABLE * _mean_edge(coarse, self.unit_positions), _STUCK * max(target, 3)
+        if error <= notable and coarse.size <= most:
+            return None
+        # By positions alone: textures and normals may have errors of their own.
+        seamed, own = meshopt.simplify(indices, self.unit_positions, locked, target)
+        if own <= notable and seamed.size <= most:
+            return None
+        across, least = self.simplify_across(indices, locked, target)
+        held = own > _HELD * least or seamed.size > _STUCK * across.size
+        return (across, least) if across.size and held else None
+
+    @cached_property
+    def charts(self) -> Charts:
+        """What is one surface, though its texture or its normals are in several pieces."""
+        own = np.arange(len(self.positions), dtype=np.uint32) if self.position_of is None else self.position_of
+        return Charts.of(own, self.material)
+
+    def simplify_across(self, indices: np.ndarray, locked: np.ndarray, target: int) -> tuple[np.ndarray, float]:
+        """As `simplify`, by positions alone: charts of textures, which else stay, are put together.
+
+        Borders of materials stay. The error is twice that of positions, as what happens to textures is not in it.
+        """
+        if self.metric is None:
+            return self.simplify(indices, locked, target)
+        first = self.charts.first[indices]
+        whole, error = meshopt.simplify(first, self.unit_positions, locked, target)
+        error *= _ACROSS
+        weights = self.metric.weights_for(indices)
+        whole = self.charts.restore(
+            whole, indices, self.unit_positions, self.metric.values, weights, self.metric.directions
+        )
+        return without_slivers(whole, self.unit_positions), error
 
     def with_rows(self, vertices: np.ndarray) -> Geometry:
         """The same with spare rows at the end, to begin with like ``vertices`` [S] but at positions of their own."""

@@ -70,11 +70,12 @@ def simplify_part(
 def simplify_stuck_group(
     indices: np.ndarray, geometry: Geometry, shared: np.ndarray, locked: np.ndarray, step: CoarseStep
 ) -> Simplified | None:
-    """A stuck group's triangles at about the ``step``'s share, by removing islands or by clustering vertices.
+    """A stuck group's triangles at about the ``step``'s share: without islands, with clustered vertices, across charts.
 
-    Whichever leaves the smaller error: islands of one size go all at once, and may be much more than is asked for.
-    Neither minds ``locked`` vertices. Where a vertex is ``shared`` with other groups, only clustering is tried, without
-    those, and only if the step is a coarse one: other groups can wait until they are put together with what they touch.
+    Whichever leaves the smallest error: islands of one size go all at once, and may be much more than is asked for.
+    The first two do not mind ``locked`` vertices. Where a vertex is ``shared`` with other groups, only clustering is
+    tried, without those, and only if the step is a coarse one: other groups can wait until they are put together with
+    what they touch.
 
     Returns
     -------
@@ -87,6 +88,7 @@ def simplify_stuck_group(
     found = [_cluster(indices, geometry, None if alone else shared.view(bool), step)]
     if alone:
         found.append(geometry.simplify(indices, locked, step.target(indices), prune=True))
+        found.append(geometry.simplify_across(indices, locked, step.target(indices)))
     found = [(error, coarse) for coarse, error in found if step.reach(coarse, indices)]
     if not found:
         return None

@@ -57,10 +57,12 @@ def number(low: float = -math.inf, high: float = math.inf, *, above: float = -ma
     def check(value: Any, document: Document) -> float:
         if type(value) not in (int, float):
             raise Misfit(f"{_quote(value)} is not a number")
-        nearest = min(max(value, low), high)
-        if not (abs(value - nearest) <= _ROUNDING * abs(nearest) and value > above and abs(value) < 1e308):
+        if not (abs(value) < 1e308 and value > above):
             raise Misfit(f"{_quote(value)} is out of range")
-        return float(nearest)
+        nearest = min(max(float(value), low), high)
+        if abs(value - nearest) > _ROUNDING * abs(nearest):
+            raise Misfit(f"{_quote(value)} is out of range")
+        return nearest
 
     return check
 

@@ -64,8 +64,8 @@ def _failed(path: Path) -> list[dict[str, str]]:
 
 # What files are called whose formats `load_image` reads.
 SUFFIXES = frozenset((
-    *(".apng", ".bmp", ".dib", ".gif", ".j2k", ".jfif", ".jp2", ".jpe", ".jpeg", ".jpf", ".jpg", ".jpx", ".pbm", ".pgm"),
-    *(".png", ".pnm", ".ppm", ".tga", ".tif", ".tiff", ".webp"),
+    *(".apng", ".bmp", ".dib", ".gif", ".j2k", ".jfif", ".jp2", ".jpe", ".jpeg", ".jpf", ".jpg", ".jpx", ".pbm"),
+    *(".pgm", ".png", ".pnm", ".ppm", ".tga", ".tif", ".tiff", ".webp"),
 ))  # fmt: skip
 Progress = Callable[[int, int], None]
 
@@ -148,7 +148,9 @@ def allocate_folder(
         done += count
         progress(done, len(folder.names))
     resumed = len(shards) - len(missing)
-    return CorpusReport(len(folder.names), len(shards), resumed, read_errors(shards), allocation.price, dict(folder.others))
+    return CorpusReport(
+        len(folder.names), len(shards), resumed, read_errors(shards), allocation.price, dict(folder.others)
+    )
 
 
 def _check(allocation: TokenAllocation, shard_size: int, sample: int | None) -> None:

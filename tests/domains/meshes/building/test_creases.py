@@ -10,7 +10,7 @@ import pytest
 from scipy.interpolate import LinearNDInterpolator
 
 from hra.domains import meshes
-from hra.domains.meshes.building.creases import Creases, Unseen, without_slivers
+from hra.domains.meshes.building.creases import Charts, Creases, Unseen, without_slivers
 from hra.domains.meshes.building.geometry import AttributeMetric, Geometry
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh import meshopt
@@ -297,3 +297,16 @@ def test_wedges_are_of_vertices_that_are_used_and_look_alike_from_behind() -> No
         found = kind.of(np.zeros((8, 3), np.float32), attributes, np.array([5, 6, 7, 3, -1, -1, -1, -1]))
         assert found is not None and found.first.tolist() == [0, 0, 2, 3, 4, 5, 6, 7]
         assert found.wedges[found.offsets[0] : found.offsets[1]].tolist() == [0, 1]
+
+
+def test_corners_across_charts_are_those_of_their_place_and_alike() -> None:
+    """Two charts meet along an edge: a triangle of one takes no corner of the other."""
+    position_of = np.array([0, 1, 2, 3, 1, 2], np.uint32)  # 4 and 5 are 1 and 2 in the other chart
+    positions = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    values = np.array([[0.0], [0.1], [0.1], [5.1], [5.0], [5.0]], np.float32)
+    before = np.array([0, 1, 2, 4, 3, 5], np.uint32)
+    charts = Charts.of(position_of, None)
+    found = charts.restore(charts.first[before], before, positions, values, np.ones(1, np.float32), 0)
+    assert found.tolist() == before.tolist()
+    divided = Charts.of(position_of, np.array([0, 0, 0, 1, 1, 1], np.int32))
+    assert divided.first.tolist() == [0, 1, 2, 3, 4, 5]

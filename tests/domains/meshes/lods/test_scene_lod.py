@@ -489,6 +489,40 @@ def test_a_small_part_is_not_the_first_to_go(tmp_path: Path) -> None:
     assert np.linalg.norm(sides, axis=1).sum() / 2 > 0.8 * 4 * np.pi * 0.06**2
 
 
+def in_palette(radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A ball whose patches of 2 x 2 squares lie each in another colour of a palette: positions, coordinates, faces."""
+    points, coordinates, faces = [], [], []
+    places = np.random.default_rng(0).integers(0, 8, (6, 12, 2))
+    for row, column in np.ndindex(6, 12):
+        down, across = np.meshgrid(np.arange(3), np.arange(3), indexing="ij")
+        theta, phi = np.pi / 12 * (2 * row + down), np.pi / 12 * (2 * column + across)
+        own = np.stack([np.sin(theta) * np.cos(phi), np.cos(theta), np.sin(theta) * np.sin(phi)], -1)
+        first = np.array([[0], [1], [3], [4]]) + 9 * len(points)
+        points.append(np.round(radius * own, 6).reshape(-1, 3))
+        coordinates.append((places[row, column] + 0.5 + 0.1 * np.stack([across, down], -1).reshape(-1, 2)) / 8)
+        faces += [first + np.array([0, 1, 4]), first + np.array([0, 4, 3])]
+    return np.concatenate(points), np.concatenate(coordinates), np.concatenate(faces)
+
+
+def test_small_parts_in_the_colours_of_a_palette_stay(tmp_path: Path) -> None:
+    """Their seams let no edge collapse: they were kept with all their triangles or dropped as a whole."""
+    scene = Scene(3)
+    scene.header |= {"images": [{"bufferView": scene.add_bytes(PNG), "mimeType": "image/png"}]}
+    scene.header |= {"textures": [{"source": 0}]}
+    scene.header["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
+    for number in range(8):
+        points, coordinates, faces = in_palette(1.0 if number < 4 else 0.3)
+        attributes = {"POSITION": scene.add(points.astype(np.float32), bounds=True)}
+        attributes["TEXCOORD_0"] = scene.add(coordinates.astype(np.float32))
+        ball = {"attributes": attributes, "indices": scene.add(faces.reshape(-1, 1).astype(np.uint16)), "material": 0}
+        scene.header["meshes"].append({"primitives": [ball]})
+        scene.header["nodes"].append({"mesh": number + 1, "translation": [3 * number, 3, 0]})
+        scene.header["scenes"][0]["nodes"].append(number + 1)
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.3, 0.2])
+    assert all(len(level[number, 0]) >= 24 for level in lod.levels for number in range(1, 9))
+    assert lod.chain.errors[0] < 0.1 and lod.chain.errors[1] < 0.2
+
+
 def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:
     scene = Scene()
     scene.header["nodes"][0]["scale"] = [-1, 1, 1]

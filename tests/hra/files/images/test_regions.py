@@ -152,7 +152,7 @@ def test_a_palette_of_two_colours(tmp_path):
     write(tmp_path / "a.tif", numbers, photometric="minisblack", tile=None, extratags=colours)
     with tifffile.TiffFile(tmp_path / "a.tif", mode="r+b") as file:
         file.pages[0].tags[262].overwrite(3)
-    expected = np.where(numbers[..., None], np.uint8([255, 0, 128]), np.uint8(0))
+    expected = np.where(numbers[..., None], np.array([255, 0, 128], np.uint8), np.uint8(0))
     assert np.array_equal(open_regions(tmp_path / "a.tif").levels[0][:, :], expected)
 
 
