@@ -190,6 +190,8 @@ def surface_normals(mesh: TriangleMesh) -> np.ndarray:
 _CREASE_DEGREES = 75.0
 # What has no more than this share of the area around a vertex does not.
 _SLIVER = 0.05
+# Two faces that bend by less are in one plane.
+_ONE_PLANE_DEGREES = 5.0
 
 
 def with_normals(mesh: TriangleMesh) -> TriangleMesh:
@@ -233,8 +235,11 @@ def _corner_normals(mesh: TriangleMesh) -> tuple[np.ndarray, np.ndarray]:
     position, count = mesh.position_of[mesh.triangles].reshape(-1), len(mesh.positions)
     own, area = _unit(weighted), np.linalg.norm(weighted, axis=1)
     total = _sums(weighted, position, count)[position]
-    # Slivers that simplification leaves stand at odd angles, and show no edge.
+    # Slivers that simplification leaves stand at odd angles, and show no edge; but two in one plane are the side of
+    # a thin plate.
     large = area > _SLIVER * np.bincount(position, area, count)[position]
+    if not large.all():
+        large |= np.repeat(_in_one_plane_with_another(points, position.reshape(-1, 3), own[::3]), 3)
     # Where all triangles are near their mean, none of them bends away from another.
     bends = (own * _unit(total)).sum(axis=1) < np.cos(np.radians(_CREASE_DEGREES / 2))
     edge = np.zeros(count, np.bool_)
@@ -244,6 +249,28 @@ def _corner_normals(mesh: TriangleMesh) -> tuple[np.ndarray, np.ndarray]:
     normals = _unit(total)
     normals[~normals.any(axis=1)] = (0.0, 0.0, 1.0)
     return normals.astype(np.float32), edge[position]
+
+
+def _in_one_plane_with_another(points: np.ndarray, position: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Whether faces [F] lie in one plane with another one at their longest edge, bool [F].
+
+    Parameters
+    ----------
+    points : float64 [F, 3, 3]; position : [F, 3], equal for what lies at one place; normals : [F, 3], unit vectors.
+    """
+    following = np.roll(position, -1, axis=1)
+    keys = np.minimum(position, following) * (int(position.max(initial=0)) + 1) + np.maximum(position, following)
+    longest = np.linalg.norm(points - np.roll(points, -1, axis=1), axis=2).argmax(axis=1)
+    order = np.argsort(keys, axis=None, kind="stable")
+    sorted_keys, wanted = keys.ravel()[order], keys[np.arange(len(keys)), longest]
+    first, own, found = np.searchsorted(sorted_keys, wanted), np.arange(len(keys)), np.zeros(len(keys), bool)
+    for place in (first, first + 1):  # two faces meet in an edge; of more the first two count
+        there = place < len(sorted_keys)
+        there[there] = sorted_keys[place[there]] == wanted[there]
+        other = order[np.minimum(place, len(order) - 1)] // 3
+        alike = (normals * normals[other]).sum(axis=1) >= np.cos(np.radians(_ONE_PLANE_DEGREES))
+        found |= there & (other != own) & alike
+    return found
 
 
 def _sums_within(weighted: np.ndarray, own: np.ndarray, position: np.ndarray) -> np.ndarray:

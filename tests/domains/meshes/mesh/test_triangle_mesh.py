@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import trimesh
 
 from hra.domains import meshes
@@ -58,3 +59,13 @@ def test_what_has_normals_keeps_them_and_slivers_get_some() -> None:
     points = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]], np.float32)
     flat = meshes.TriangleMesh(points, np.array([[0, 1, 2], [0, 2, 3]], np.uint32)).with_normals()
     assert np.allclose(normals_of(flat), [0, 0, 1])
+
+
+@pytest.mark.parametrize("thick", [100.0, 2.0, 0.1])
+def test_the_thin_sides_of_a_plate_have_normals_of_their_own(thick: float) -> None:
+    plate = mesh_of(trimesh.creation.box((100, 100, thick)))
+    smooth = plate.with_normals()
+    corners = smooth.positions[smooth.triangles].astype(float)
+    faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    faces /= np.linalg.norm(faces, axis=1, keepdims=True)
+    assert (normals_of(smooth)[smooth.triangles] * faces[:, None]).sum(axis=2).min() > 0.999
