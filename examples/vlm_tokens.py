@@ -1,8 +1,7 @@
 """Fewer visual tokens in a vision-language model: what each budget keeps, costs and answers.
 
 Run ``python examples/vlm_tokens.py [FOLDER]``; a plot is written there (default: out).
-The model is a tiny one of random weights, so that it runs anywhere; put
-``AutoModelForImageTextToText.from_pretrained(NAME)`` and its processor's inputs in its place for a real one.
+Of random weights; a real model is ``AutoModelForImageTextToText.from_pretrained(NAME)``, with its processor's inputs.
 """
 
 import sys
@@ -58,8 +57,8 @@ if __name__ == "__main__":
     image = samples.path("photo.jpg")
     model = tiny_model()
     ids = torch.tensor([[1] + [IMAGE_TOKEN] * CELLS + [5, 8, 13, 21]])
-    pixels = torch.tensor(load_image(image)).permute(2, 0, 1)[None] * 2 - 1
-    pixels = torch.nn.functional.interpolate(pixels, (224, 224), mode="bilinear", antialias=True)
+    photo = torch.tensor(load_image(image)).permute(2, 0, 1)[None] * 2 - 1
+    pixels = torch.nn.functional.interpolate(photo, (224, 224), mode="bilinear", antialias=True)
     inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values": pixels}
     counting = CostModel(model.config)
     whole = counting.cost(text=5)

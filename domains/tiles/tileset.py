@@ -96,7 +96,7 @@ class Tileset:
     >>> files = meshes.build_tiles(hra.samples.path("skull.ply"), 4096).save("tiles")
     >>> tileset = tiles.read_tileset("tiles/tileset.json")
     >>> len(tileset), int(tileset.content_bytes.sum()) == sum(file.stat().st_size for file in files[1:])
-    (24, True)
+    (23, True)
     """
 
     parent: np.ndarray
