@@ -23,7 +23,6 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.building.geometry import HELD, Geometry, Simplify
-from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.connected import connect
 from hra.domains.meshes.mesh.ragged import local_vertices
@@ -36,8 +35,6 @@ _LARGEST, _MANY = 128, 32
 _KEPT, _PART = 0.9, 0.6
 # Parts are simplified by themselves with errors up to this share of their radius.
 _OWN = 0.1
-# What is dropped counts up to so many times its radius.
-_DEAREST = 16.0
 # Neighbours are looked for among so many before and after along a Morton curve, and within so many radii.
 _WINDOW, _REACH = 12, 16.0
 _ROUNDS, _TRIES = 4, 6
@@ -78,8 +75,6 @@ class Parts:
         own = np.isin(mine, ids) if lost.any() else np.zeros(len(mine), bool)
         label, islands = _islands(geometry, indices, locked)
         islands.free[label[mine >= 0]] = False
-        if islands.free.any():
-            islands.radius[:] *= _dearness(geometry, indices, locked, target, error)
         if plain.size <= target:
             islands.free[islands.radius >= error] = False
         if not own.any() and not islands.free.any():
@@ -352,18 +347,6 @@ def _balanced(
         else:
             low = middle
     return high, left, max(before, error if np.isfinite(error) else 0.0, float(events.cost[high - 1]))
-
-
-def _dearness(geometry: Geometry, indices: np.ndarray, locked: np.ndarray, target: int, error: float) -> float:
-    """How many times as large the ``error`` is as that of the shape alone.
-
-    With an island all that it shows is gone: where textures cost more than the shape, so does what is dropped, or limbs
-    would go before a texture slides.
-    """
-    if geometry.metric is None:
-        return 1.0
-    shape = meshopt.simplify(indices, geometry.unit_positions, locked, target)[1]
-    return max(1.0, min(error, _DEAREST * shape) / shape) if shape > 0 else _DEAREST
 
 
 def _left(simplify: Simplify, rest: np.ndarray, locked: np.ndarray, room: int) -> tuple[np.ndarray, float]:
