@@ -14,8 +14,9 @@ from hra.camera import Camera
 from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
 
-# The earth (WGS 84), metres: half of its axes, and the share by which a tileset on it may be off its surface (16 km).
-_EARTH = np.array([6378137.0, 6378137.0, 6356752.314245])
+# The earth (WGS 84): half of its axes in metres, and the share by which a tileset on it may be off its surface (16 km).
+EQUATOR, FLATTENING = 6378137.0, 1 / 298.257223563
+_EARTH = EQUATOR * np.array([1.0, 1.0, 1 - FLATTENING])
 _OFF_SURFACE = 0.0025
 
 

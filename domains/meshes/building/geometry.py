@@ -131,7 +131,7 @@ class AttributeMetric:
         consist of nothing else. Seams of what no picture shows are closed where they cost too much. Those of texture
         coordinates that are shown, and borders of materials, always stay.
         """
-        weights = self.weights_for(indices)
+        weights = self._weights_for(indices)
         ends = {"prune": prune, "limit": limit}
         coarse, error = meshopt.simplify(indices, positions, locked, target, self.values, weights, **ends)
         if self.unseen is not None:
@@ -149,6 +149,18 @@ class AttributeMetric:
                 coarse, error = self.creases.restore(smooth, positions), own
                 coarse = coarse if self.unseen is None else self.unseen.restore(coarse, indices)
         return without_slivers(coarse, positions), error
+
+    def simplify_across(
+        self, indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int, charts: Charts
+    ) -> tuple[np.ndarray, float]:
+        """As `simplify`, by positions alone: charts of textures, which else stay, are put together.
+
+        Borders of materials stay. The error is twice that of positions, as what happens to textures is not in it.
+        """
+        whole, error = meshopt.simplify(charts.first[indices], positions, locked, target)
+        weights = self._weights_for(indices)
+        whole = charts.restore(whole, indices, positions, self.values, weights, self.directions)
+        return without_slivers(whole, positions), _ACROSS * error
 
     def nearest_wedges(
         self, indices: np.ndarray, targets: np.ndarray, position_of: np.ndarray, material: np.ndarray | None
@@ -172,10 +184,10 @@ class AttributeMetric:
         begin, end = (np.searchsorted(position_of[wedges], targets, side) for side in ("left", "right"))
         result = targets.astype(np.uint32)
         material = np.zeros(len(position_of), np.int32) if material is None else material
-        _choose_wedges(indices, wedges, begin, end, self.values, self.weights_for(indices), material, result)
+        _choose_wedges(indices, wedges, begin, end, self.values, self._weights_for(indices), material, result)
         return result
 
-    def weights_for(self, indices: np.ndarray) -> np.ndarray:
+    def _weights_for(self, indices: np.ndarray) -> np.ndarray:
         """Weights float32 [k] for a group of triangles, ``indices`` uint32 [3 T]."""
         weights = self.weights.copy()
         for column in range(0, 2 * self.sets, 2):
@@ -294,13 +306,19 @@ class Geometry:
         coarse, error = simplify(indices, self.unit_positions, locked, target, prune=prune, limit=limit)
         if self.metric is None or prune or limit < math.inf:
             return coarse, error
-        across = self._where_seams_hold(indices, locked, target, coarse, error)
+        across = self._where_seams_hold(self.metric, indices, locked, target, coarse, error)
         return (coarse, error) if across is None else across
 
     def _where_seams_hold(
-        self, indices: np.ndarray, locked: np.ndarray, target: int, coarse: np.ndarray, error: float
+        self,
+        metric: AttributeMetric,
+        indices: np.ndarray,
+        locked: np.ndarray,
+        target: int,
+        coarse: np.ndarray,
+        error: float,
     ) -> tuple[np.ndarray, float] | None:
-        """What `simplify_across` makes of a part whose shape suffers by seams, None where it does not.
+        """What `AttributeMetric.simplify_across` makes of a part whose shape suffers by seams; None of others.
 
         Parameters
         ----------
@@ -315,31 +333,14 @@ class Geometry:
         seamed, own = meshopt.simplify(indices, self.unit_positions, locked, target)
         if own <= notable and seamed.size <= most:
             return None
-        across, least = self.simplify_across(indices, locked, target)
+        across, least = metric.simplify_across(indices, self.unit_positions, locked, target, self.charts)
         held = own > _HELD * least or seamed.size > _STUCK * across.size
         return (across, least) if across.size and held else None
 
     @cached_property
     def charts(self) -> Charts:
         """What is one surface, though its texture or its normals are in several pieces."""
-        own = np.arange(len(self.positions), dtype=np.uint32) if self.position_of is None else self.position_of
-        return Charts.of(own, self.material)
-
-    def simplify_across(self, indices: np.ndarray, locked: np.ndarray, target: int) -> tuple[np.ndarray, float]:
-        """As `simplify`, by positions alone: charts of textures, which else stay, are put together.
-
-        Borders of materials stay. The error is twice that of positions, as what happens to textures is not in it.
-        """
-        if self.metric is None:
-            return self.simplify(indices, locked, target)
-        first = self.charts.first[indices]
-        whole, error = meshopt.simplify(first, self.unit_positions, locked, target)
-        error *= _ACROSS
-        weights = self.metric.weights_for(indices)
-        whole = self.charts.restore(
-            whole, indices, self.unit_positions, self.metric.values, weights, self.metric.directions
-        )
-        return without_slivers(whole, self.unit_positions), error
+        return Charts.of(self.by_position(np.arange(len(self.positions), dtype=np.uint32)), self.material)
 
     def with_rows(self, vertices: np.ndarray) -> Geometry:
         """The same with spare rows at the end, to begin with like ``vertices`` [S] but at positions of their own."""

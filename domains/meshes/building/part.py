@@ -88,7 +88,9 @@ def simplify_stuck_group(
     found = [_cluster(indices, geometry, None if alone else shared.view(bool), step)]
     if alone:
         found.append(geometry.simplify(indices, locked, step.target(indices), prune=True))
-        found.append(geometry.simplify_across(indices, locked, step.target(indices)))
+    if alone and geometry.metric is not None:
+        part = indices, geometry.unit_positions, locked, step.target(indices)
+        found.append(geometry.metric.simplify_across(*part, geometry.charts))
     found = [(error, coarse) for coarse, error in found if step.reach(coarse, indices)]
     if not found:
         return None

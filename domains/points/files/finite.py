@@ -11,6 +11,8 @@ import numpy as np
 from hra.domains.points.cloud.clouds import SplatCloud
 from hra.errors import ArrayError
 
+_PARTS = ("positions", "scales", "rotations", "colors", "opacities", "harmonics")
+
 
 def check_finite(where: str, unit: str, **arrays: Any) -> None:
     """Refuse arrays [P] or [P, ...] of a file whose numbers are not finite as float32.
@@ -33,25 +35,15 @@ def check_finite(where: str, unit: str, **arrays: Any) -> None:
             raise ArrayError(f"{what}: row {bad[0]} is the first", where=where, fix=fix)
 
 
-def checked_splats(
-    where: str,
-    positions: Any,
-    scales: Any,
-    rotations: Any,
-    colors: Any,
-    opacities: Any,
-    harmonics: Any = None,
-    origin: tuple[float, float, float] = (0.0, 0.0, 0.0),
-) -> SplatCloud:
-    """The splats of a file, see `SplatCloud.of`.
+def checked_splats(where: str, *parts: Any) -> SplatCloud:
+    """The splats of a file; ``parts`` : what `SplatCloud.of` takes, in its order.
 
     Raises
     ------
     ArrayError : see `check_finite`.
     """
-    check_finite(where, "splats", positions=positions, scales=scales, rotations=rotations, colors=colors)
-    check_finite(where, "splats", opacities=opacities, harmonics=harmonics)
-    return SplatCloud.of(positions, scales, rotations, colors, opacities, harmonics, origin)
+    check_finite(where, "splats", **dict(zip(_PARTS, parts, strict=False)))
+    return SplatCloud.of(*parts)
 
 
 @contextmanager

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.tiles.tileset import EQUATOR, FLATTENING
 from hra.errors import FileError
 
-# WGS 84, which regions are given in.
-_EQUATOR, _FLATTENING = 6378137.0, 1 / 298.257223563
-_SQUARED = _FLATTENING * (2 - _FLATTENING)
+_SQUARED = FLATTENING * (2 - FLATTENING)
 # The least radius of curvature of a meridian: above its negative, points higher up are farther out.
-_LOWEST = -_EQUATOR * (1 - _SQUARED)
+_LOWEST = -EQUATOR * (1 - _SQUARED)
 _POLE = math.pi / 2
 # Of angles: exporters write pi with few digits.
 _ROUNDING = 1e-4
@@ -110,6 +109,6 @@ def _ends(
 
 def _meridian(latitude: float, height: float) -> np.ndarray:
     """A point of a meridian: how far from the earth's axis and along it, float64 [2], metres."""
-    normal = _EQUATOR / math.sqrt(1 - _SQUARED * math.sin(latitude) ** 2)
+    normal = EQUATOR / math.sqrt(1 - _SQUARED * math.sin(latitude) ** 2)
     across = (normal + height) * max(math.cos(latitude), 0.0)
     return np.array([across, (normal * (1 - _SQUARED) + height) * math.sin(latitude)])

@@ -336,7 +336,7 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
         if len(there) < len(parts):
             return None
         tile: np.ndarray = there[0] if len(there) == 1 else np.concatenate(there, axis=2)
-        if first.photometric == 3:  # a palette of 16-bit colours
+        if first.photometric == _PALETTE:  # a palette of 16-bit colours
             numbers = tile[..., 0].astype(np.uint16)
             return (first.colormap[:, numbers] >> 8).astype(np.uint8).transpose(1, 2, 0)
         if first.bitspersample == 1:  # facsimile is decoded to bytes of 0 and 1
@@ -347,7 +347,8 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
 
     name = f"{'BigTIFF' if opened.is_bigtiff else 'TIFF'}{', OME' if opened.is_ome else ''}"
     first = pages[0][0][0]
-    packed = first.dtype.kind == "u" and first.bitspersample < 8 * first.dtype.itemsize and first.photometric != 3
+    coloured = first.photometric == _PALETTE
+    packed = first.dtype.kind == "u" and first.bitspersample < 8 * first.dtype.itemsize and not coloured
     most = 2**first.bitspersample - 1 if packed else None
     alpha = first.extrasamples[:1] in ((1,), (2,))
     return _Reader(name, grids, decode, spacing, "tile" if first.is_tiled else "strip", alpha, most)

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
@@ -82,7 +81,7 @@ def unlike(model: Any, inputs: Mapping[str, Any], pictures: Sequence[Any], layou
     for number, (seen, picture) in enumerate(zip(_images(model, inputs, layout), pictures, strict=False)):
         if isinstance(picture, (list, tuple)):
             continue
-        pixels, (height, width) = as_image(load_if_path(picture)), seen.shape[1:]
+        pixels, (height, width) = as_image(picture), seen.shape[1:]
         if abs(math.log(pixels.shape[0] * width / (pixels.shape[1] * height))) < _SAME_SHAPE:
             continue
         both = pixels, seen.permute(1, 2, 0).numpy()

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from hra.compiling import Stopwatch
 from hra.domains.tokens import Flops, Reducer, TokenAllocator
+from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, wrong_kind
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.cost import patches_of
@@ -304,7 +305,7 @@ def _bought(limit: Flops, prompts: Prompts, layout: Layout, patches: Sequence[Se
 
 def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any, encoded: Encoded) -> list[Any]:
     count = len(encoded.grids)
-    pictures = shown(model, inputs, processor, encoded.layout) if images is None else list(images)
+    pictures = shown(model, inputs, processor, encoded.layout) if images is None else [*map(_opened, images)]
     if len(pictures) != count:
         what = f"{len(pictures)} pictures for {count} images or tiles"
         raise ArrayError(what, where="images", fix="pass one for each, in the order of the prompts")
@@ -313,6 +314,11 @@ def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any
         what = f"images {other} are not what the encoder sees, stretched: their processor may have cut something off"
         warnings.warn(f"{what}, and tokens lie elsewhere; pass processor= in place of images", HraWarning, stacklevel=3)
     return pictures
+
+
+def _opened(image: Any) -> Any:
+    """An image that is looked at several times, opened once; the frames of a video as they are."""
+    return image if isinstance(image, (list, tuple)) else load_if_path(image)
 
 
 def _encode(model: Any, inputs: Mapping[str, Any], processor: Any, picture: np.ndarray) -> Tensor:
