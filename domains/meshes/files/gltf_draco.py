@@ -5,13 +5,14 @@ Source: Khronos, KHR_draco_mesh_compression. Where a file holds the plain data, 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from hra.domains.meshes.files.gltf_accessors import COLUMNS, COMPONENT, Views
 from hra.domains.meshes.files.structure import Misfit, index, mapping, record, whole
-from hra.errors import FileError, MissingExtra
+from hra.errors import FileError, MissingExtra, RepairWarning
 
 NAME = "KHR_draco_mesh_compression"
 _RECORD = record(
@@ -27,16 +28,34 @@ def packed(primitive: dict[str, Any]) -> dict[str, Any] | None:
 def unpacked(views: Views) -> dict[int, np.ndarray]:
     """The content [count, columns] of the accessors that have no other data than Draco's, by number.
 
+    Old exporters of Blender state the vertices before Draco merges or splits them. The counts of the header become
+    those of the data, as viewers show it.
+
+    Warns
+    -----
+    RepairWarning : accessors stated other counts.
+
     Raises
     ------
     FileError : the data is damaged, or not what the accessors state.
     MissingExtra : DracoPy is not installed.
     """
     found: dict[int, np.ndarray] = {}
+    accessors = views.header.get("accessors", [])
     for number, mesh in enumerate(views.header.get("meshes", [])):
         for part, primitive in enumerate(mesh["primitives"]):
             if (entry := packed(primitive)) is not None:
-                found |= _decoded(views, entry, primitive, f"{views.where}, meshes[{number}].primitives[{part}]")
+                where = f"{views.where}, meshes[{number}].primitives[{part}]"
+                decoded = _decoded(views, entry, primitive, where)
+                if any(len(found[place]) != len(decoded[place]) for place in found.keys() & decoded.keys()):
+                    raise FileError("an accessor stands for two lengths of data compressed by Draco", where=where)
+                found |= decoded
+    wrong = [place for place, array in found.items() if accessors[place]["count"] != len(array)]
+    for place in wrong:
+        accessors[place]["count"] = len(found[place])
+    if wrong:
+        what = f"{views.where}: {len(wrong)} accessors state other counts than their data compressed by Draco has"
+        warnings.warn(f"{what}; those of the data were taken", RepairWarning, stacklevel=4)
     return found
 
 
@@ -53,7 +72,9 @@ def _decoded(views: Views, entry: dict[str, Any], primitive: dict[str, Any], whe
         return {}
     mesh = _read(views.content(entry["bufferView"]), where)
     arrays = {one["unique_id"]: one["data"] for one in mesh.attributes}
-    found = {place: arrays.get(number) for number, place in wanted.items()} | {primitive["indices"]: mesh.faces}
+    found = {place: arrays.get(number) for number, place in wanted.items()} | {
+        primitive["indices"]: mesh.faces.reshape(-1, 1)
+    }
     return {place: _typed(accessors[place], array, where) for place, array in found.items()}
 
 
@@ -73,9 +94,9 @@ def _read(data: bytes, where: str) -> Any:
 
 
 def _typed(accessor: dict[str, Any], array: np.ndarray | None, where: str) -> np.ndarray:
-    """A decoded array in the type of its accessor."""
-    shape = accessor["count"], COLUMNS[accessor["type"]]
-    if array is None or array.size != shape[0] * shape[1]:
-        found = "nothing" if array is None else f"{array.size} numbers"
-        raise FileError(f"Draco holds {found} where an accessor has {shape[0]} of {shape[1]}", where=where)
-    return np.ascontiguousarray(array.reshape(shape).astype(COMPONENT[accessor["componentType"]], copy=False))
+    """A decoded array [n, columns] in the type of its accessor; n may be another count where no plain data is."""
+    count, columns = accessor["count"], COLUMNS[accessor["type"]]
+    if array is None or array.shape[1:] != (columns,) or ("bufferView" in accessor and len(array) != count):
+        found = "nothing" if array is None else f"{' x '.join(map(str, array.shape))} numbers"
+        raise FileError(f"Draco holds {found} where an accessor has {count} of {columns}", where=where)
+    return np.ascontiguousarray(array.astype(COMPONENT[accessor["componentType"]], copy=False))

@@ -72,7 +72,8 @@ def open_gltf(
 
     Warns
     -----
-    RepairWarning : a material shines brighter than the format allows.
+    RepairWarning : a material shines brighter than the format allows, or data compressed by Draco has other counts than
+        are stated.
     """
     text, chunk = split_glb(data, where) if data.startswith(b"glTF") else (data, None)
     header = parse_object(text, "glTF header", where, limits)
@@ -85,7 +86,11 @@ def open_gltf(
     check_instancing(header, where)
     _check_size(header, files, limits, where, repeated)
     views = Views(header, read_buffers(header, chunk, files, where), where)
-    return Accessors(views, unpacked(views)), text
+    accessors = Accessors(views, unpacked(views))
+    if accessors.unpacked:  # whose counts may be others than those that were stated
+        check_primitives(header, where)
+        _check_size(header, files, limits, where, repeated)
+    return accessors, text
 
 
 def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, where: str, repeated: bool) -> None:

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
 
-ImageArgument = Annotated[Path, typer.Argument(help="Any image that Pillow reads.")]
+_FORMATS = "A PNG, JPEG, WebP, TIFF, BMP, GIF, TGA, JPEG 2000 or Netpbm file"
+ImageArgument = Annotated[Path, typer.Argument(help=f"{_FORMATS}.")]
 ImagesArgument = Annotated[
     Path,
-    typer.Argument(help="Any image that Pillow reads, a folder of them, or a TIFF, slide or OME-Zarr of any size."),
+    typer.Argument(help=f"{_FORMATS}; a folder of them; or a TIFF, slide or OME-Zarr of any size."),
 ]
 SlideArgument = Annotated[Path, typer.Argument(help="An image of any size: TIFF, slide, OME-Zarr, Deep Zoom, photo.")]
 QueryOption = Annotated[str, typer.Option(help="The question; words such as 'top left' steer the tokens.")]

@@ -21,6 +21,7 @@ _CHANNELS = (1, 3, 4)
 # Rec. 601, the grey of JPEG and of Pillow's mode L, applied to the encoded values as they do.
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 _STRIP_PIXELS = 2**18
+_WHITE = 0.95  # lighter than any text that is read on white
 _SIXTEEN_BIT_MODES = ("I;16", "I;16L", "I;16B", "I;16N")
 
 
@@ -132,21 +133,27 @@ def decode(image: Image.Image, channels: int) -> np.ndarray:
 
     Warns
     -----
-    RepairWarning : floating-point samples outside [0, 1] were clipped.
+    RepairWarning : floating-point samples outside [0, 1] were clipped, or nearly all that is opaque is white, which no
+        white ground shows.
     """
     _check_range(image)
     width, height = image.size
     result = np.empty((height, width, channels), np.float32)
     rows = max(1, _STRIP_PIXELS // width)
+    opaque = white = 0
     for top in range(0, height, rows):
         bottom = min(top + rows, height)
-        samples = _flat(_strip_samples(image.crop((0, top, width, bottom)), top))
+        samples = _strip_samples(image.crop((0, top, width, bottom)), top)
+        if samples.shape[2] in (2, 4):
+            solid = samples[..., -1] > 0.5
+            opaque += np.count_nonzero(solid)
+            white += np.count_nonzero(solid & (samples[..., :-1].min(axis=2) > _WHITE))
+            samples = over_white(samples)
         result[top:bottom] = luma(samples) if channels < samples.shape[2] else samples
+    if 0.999 * opaque < white and opaque < width * height / 2:
+        what = "what is opaque in the image is white, and is not seen on the white ground that is laid below"
+        warnings.warn(f"{what}; lay it over another colour first", RepairWarning, stacklevel=2)
     return result
-
-
-def _flat(samples: np.ndarray) -> np.ndarray:
-    return over_white(samples) if samples.shape[2] in (2, 4) else samples
 
 
 def _strip_samples(strip: Image.Image, top: int) -> np.ndarray:

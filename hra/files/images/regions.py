@@ -11,6 +11,7 @@ import os
 import re
 import struct
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,13 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import FileError, HraError, ImageError, MissingExtra, OutOfMemory
-from hra.files.images.arrays import over_white
+from hra.errors import FileError, HraError, ImageError, MissingExtra, OutOfMemory, RepairWarning
+from hra.files.images.arrays import over_white, unit_range
 from hra.files.images.files import load_image
 from hra.files.local_files import local_path, open_regular, read_regular
 
 # Of TIFF: a tag, kinds of colours (black and white, RGB and palettes come before), and kinds of compression.
 _ORIENTATION, _PALETTE, _YCBCR, _JPEG = 274, 3, 6, (6, 7)
+# Axes of tifffile along which there are pictures, and its kinds of slides, whose labels and overviews are series.
+_MANY, _WITH_LABELS = "IQZTR", ("bif", "ndpi", "philips", "qpi", "scn", "svs")
 # Decoded bytes of a tile or strip; those of slides and maps have about 2**18.
 _TILE_BYTES = 2**26
 _PIXELS = 2**40  # of an image: its sides then multiply without loss, and its statistics still fit on a disk
@@ -48,7 +51,8 @@ class Grid:
 class _Reader:
     """What a format gives: its name, levels from the finest on, (level, row, column) -> pixels, metres per pixel.
 
-    ``most`` is the largest number that there can be, None where that is the largest of its type.
+    ``most`` is the largest number that there can be, None where that is the largest of its type. ``alpha`` is the
+    channel that holds it; colours are ``multiplied`` by it already, or not.
     """
 
     format: str
@@ -56,7 +60,8 @@ class _Reader:
     decode: Callable[[int, int, int], np.ndarray | None]
     spacing: float | None = None
     names: str = "tile"
-    alpha: bool = False
+    alpha: int | None = None
+    multiplied: bool = False
     most: int | None = None
 
 
@@ -256,8 +261,9 @@ def _colours(
     chosen = tuple(range(3 if count >= 3 else 1)) if channels is None else tuple(channels)
     if len(chosen) not in (1, 3) or not all(0 <= one < count for one in chosen):
         raise ImageError(f"channels {list(chosen)} of {count}", where=where, fix="name one or three of those there are")
-    alpha = reader.alpha and channels is None and count == 4 and pixels.dtype == np.uint8
-    pixels = pixels if alpha or chosen == tuple(range(count)) else pixels[..., list(chosen)]
+    has_alpha = reader.alpha is not None and channels is None and reader.alpha == len(chosen) < count
+    alpha = _unit(pixels[..., reader.alpha, None], reader.most) if has_alpha else None
+    pixels = pixels if chosen == tuple(range(count)) else pixels[..., list(chosen)]
     if window is not None:
         pixels = ((pixels.astype(np.float32) - window[0]) / np.float32(window[1] - window[0])).clip(0, 1)
     elif pixels.dtype == np.bool_:
@@ -274,9 +280,21 @@ def _colours(
     if pixels.dtype == np.float32 and not (pixels.min() >= 0 and pixels.max() <= 1):  # false for NaN
         what = f"values from {pixels.min():g} to {pixels.max():g} are not in [0, 1]"
         raise ImageError(what, where=where, fix="pass window=(low, high); values must be finite")
-    if alpha:
-        return np.rint(over_white(pixels / np.float32(255)) * 255).astype(np.uint8)
+    if alpha is not None:
+        colours = pixels if pixels.dtype == np.float32 else unit_range(pixels)
+        if reader.multiplied:
+            colours = np.minimum(colours + (1 - alpha), 1)
+        else:
+            colours = over_white(np.concatenate([colours, alpha], axis=2))
+        full = np.float32(1 if pixels.dtype == np.float32 else np.iinfo(pixels.dtype).max)
+        pixels = (colours if full == 1 else np.rint(colours * full)).astype(pixels.dtype, copy=False)
     return pixels if pixels.shape[2] == 3 else np.repeat(pixels, 3, axis=2)
+
+
+def _unit(values: np.ndarray, most: int | None) -> np.ndarray:
+    """Alpha of any type as float32 in [0, 1]; ``most`` is opaque, by default the largest number of the type."""
+    full = 1 if values.dtype.kind in "bf" else most or np.iinfo(values.dtype).max
+    return (values.astype(np.float32) / np.float32(full)).clip(0, 1)
 
 
 def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
@@ -296,6 +314,8 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
             opened.close()
             return _whole(file)
         pages = [_planes(level, file) for level in series.levels]
+        if series.kind not in _WITH_LABELS and _pictures(opened, series) > 1:
+            warnings.warn(f"{file}: the first of several frames was taken", RepairWarning, stacklevel=4)
         grids = [Grid((page[0].imagelength, page[0].imagewidth), _segment(page[0], file)) for page, _ in pages]
         spacing = _tiff_spacing(opened, pages[0][0][0])
     except HraError:
@@ -350,8 +370,10 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
     coloured = first.photometric == _PALETTE
     packed = first.dtype.kind == "u" and first.bitspersample < 8 * first.dtype.itemsize and not coloured
     most = 2**first.bitspersample - 1 if packed else None
-    alpha = first.extrasamples[:1] in ((1,), (2,))
-    return _Reader(name, grids, decode, spacing, "tile" if first.is_tiled else "strip", alpha, most)
+    has_alpha = first.extrasamples[:1] in ((1,), (2,))
+    alpha = first.samplesperpixel - len(first.extrasamples) if has_alpha else None
+    kind = "tile" if first.is_tiled else "strip"
+    return _Reader(name, grids, decode, spacing, kind, alpha, first.extrasamples[:1] == (1,), most)
 
 
 def _is_turned(page: Any) -> bool:
@@ -383,14 +405,22 @@ def _refuse_circles(opened: Any, file: Path) -> None:
 def _planes(level: Any, file: Path) -> tuple[list[Any], bool]:
     """The pages that hold the channels of a level, and whether one page holds them plane by plane."""
     axes = "".join(axis for axis, extent in zip(level.axes, level.shape, strict=True) if extent > 1 or axis in "YX")
-    if axes in ("YX", "YXS", "SYX"):
-        return [level.keyframe], axes == "SYX"
-    if axes in ("CYX", "IYX", "QYX", "ZYX", "TYX"):  # pages side by side: channels, or the first of many pictures
-        count = level.shape[level.axes.index(axes[0])] if axes[0] in "C" else 1
-        return [level.keyframe if not n else level.pages[n].aspage() for n in range(count)], False
+    plane = axes[1:] if axes[0] in _MANY else axes  # the first of many pictures
+    if plane in ("YX", "YXS", "SYX"):
+        return [level.keyframe], plane == "SYX"
+    if axes == "CYX":  # channels, a page each
+        return [
+            level.keyframe if not n else level.pages[n].aspage() for n in range(level.shape[level.axes.index("C")])
+        ], False
     fix = "write one picture to a file of its own, its channels last"
     what = f"the axes {level.axes or 'none'} of {level.shape} are not read"
     raise ImageError(what, where=str(file), fix=fix)
+
+
+def _pictures(opened: Any, series: Any) -> int:
+    """How many pictures a file holds, reduced ones and masks aside."""
+    many = math.prod(size for axis, size in zip(series.axes, series.shape, strict=True) if axis in _MANY)
+    return many + sum(not (each.keyframe.is_reduced or each.keyframe.is_mask) for each in opened.series[1:])
 
 
 def _pixel_bytes(page: Any) -> int:
@@ -467,7 +497,7 @@ def _openslide(file: Path) -> _Reader:
         return np.asarray(slide.read_region(place, level, extent))
 
     grids = [Grid((height, width), (_SIDE, _SIDE)) for width, height in sizes]
-    return _Reader("OpenSlide", grids, decode, float(microns) * 1e-6 if microns else None, alpha=True)
+    return _Reader("OpenSlide", grids, decode, float(microns) * 1e-6 if microns else None, alpha=3)
 
 
 def _zarr(folder: Path, channels: Sequence[int] | None) -> _Reader:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 from hra.domains import meshes
-from hra.errors import FileError, HraError, MissingExtra
+from hra.errors import FileError, HraError, LimitExceeded, MissingExtra, RepairWarning
+from hra.files.limits import Limits
 from tests.helpers.draco import NAME, compressed
 from tests.helpers.scenes import Read, Scene
 
@@ -65,6 +67,47 @@ def test_what_does_not_fit_is_refused(changes: dict[str, Any], said: str, tmp_pa
     compressed(tmp_path / "a.glb", **changes)
     with pytest.raises(FileError, match=said):
         meshes.load(tmp_path / "a.glb")
+
+
+def _with_counts(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Scene:
+    """A compressed sheet whose header is changed by ``change`` (header, primitive)."""
+    scene = compressed(path)
+    change(scene.header, scene.primitive)
+    scene.write(path)
+    return scene
+
+
+def test_counts_of_the_data_are_taken_with_a_warning(tmp_path: Path) -> None:
+    def change(header: dict[str, Any], primitive: dict[str, Any]) -> None:
+        header["accessors"][primitive["attributes"]["POSITION"]]["count"] -= 7
+        header["accessors"][primitive["indices"]]["count"] += 300
+
+    scene = _with_counts(tmp_path / "a.glb", change)
+    with pytest.warns(RepairWarning, match="2 accessors state other counts"):
+        mesh = meshes.load(tmp_path / "a.glb")
+    assert len(mesh.triangles) == len(scene.triangles)
+    with pytest.warns(RepairWarning, match="2 accessors state other counts"):
+        lod = meshes.scene_lod(tmp_path / "a.glb", [1.0, 0.3])
+    for path, count in zip(lod.export(tmp_path / "levels"), lod.triangles, strict=True):
+        assert len(Read(path).array(Read(path).header["meshes"][0]["primitives"][0]["indices"])) == 3 * count
+
+
+def test_counts_that_do_not_agree_with_other_data_are_refused(tmp_path: Path) -> None:
+    def normals(header: dict[str, Any], primitive: dict[str, Any]) -> None:
+        position = header["accessors"][primitive["attributes"]["POSITION"]]
+        header["accessors"].append({"componentType": 5126, "type": "VEC3", "count": position["count"] - 7})
+        position["count"] -= 7
+        primitive["attributes"]["NORMAL"] = len(header["accessors"]) - 1  # of which Draco's data has nothing
+
+    _with_counts(tmp_path / "a.glb", normals)
+    with pytest.warns(RepairWarning), pytest.raises(FileError, match="counts|NORMAL"):
+        meshes.load(tmp_path / "a.glb")
+
+
+def test_true_counts_are_held_against_the_limits(tmp_path: Path) -> None:
+    _with_counts(tmp_path / "a.glb", lambda header, p: header["accessors"][p["indices"]].update(count=3))
+    with pytest.warns(RepairWarning), pytest.raises(LimitExceeded, match="triangles"):
+        meshes.load(tmp_path / "a.glb", limits=Limits(triangles=100))
 
 
 @pytest.mark.parametrize("seed", range(40))

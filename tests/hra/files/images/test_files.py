@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import struct
@@ -164,6 +165,19 @@ class TestModes:
         values = np.array([[[255, 0, 0, 255], [255, 0, 0, 51], [9, 9, 9, 0]]], np.uint8)
         loaded = load_image(write(tmp_path, encoded(Image.fromarray(values))))
         np.testing.assert_allclose(loaded[0], [[1, 0, 0], [1, 0.8, 0.8], [1, 1, 1]], atol=1e-6)
+
+    @pytest.mark.parametrize(
+        ("ink", "vanishes"), [((255, 255, 255), True), ((252, 250, 255), True), ((9, 9, 9), False)]
+    )
+    def test_what_is_white_on_nothing_is_told(self, tmp_path: Path, ink: tuple[int, int, int], vanishes: bool):
+        pixels = np.zeros((40, 40, 4), np.uint8)
+        pixels[10:20, 5:35] = (*ink, 255)
+        path = write(tmp_path, encoded(Image.fromarray(pixels)))
+        with pytest.warns(RepairWarning, match="is white") if vanishes else contextlib.nullcontext():
+            assert (load_image(path).min() > 0.9) == vanishes
+        page = np.full((40, 40, 4), 255, np.uint8)  # as a window on the screen: corners alone are transparent
+        page[:2, :2] = 0
+        assert load_image(write(tmp_path, encoded(Image.fromarray(page)))).min() == 1
 
     def test_gray_with_alpha(self, tmp_path: Path):
         values = np.array([[[0, 255], [0, 51], [9, 0]]], np.uint8)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from hra.errors import FileError, HraError, ImageError
+from hra.errors import FileError, HraError, ImageError, RepairWarning
 from hra.files.images import load_image, open_regions, regions
 
 tifffile = pytest.importorskip("tifffile")
@@ -88,7 +88,7 @@ def test_levels_of_pages_and_of_sub_images(tmp_path):
         (NOISE[..., 0], {"photometric": "miniswhite"}, 255 - NOISE[..., [0, 0, 0]]),
         (NOISE[..., 0] > 99, {"photometric": "minisblack"}, (NOISE[..., [0, 0, 0]] > 99) * np.uint8(255)),
         (np.moveaxis(NOISE, 2, 0), {"photometric": "minisblack", "ome": True, "metadata": {"axes": "CYX"}}, NOISE),
-        (np.stack([NOISE, 255 - NOISE]), {"metadata": {"axes": "TYXS"}}, None),
+        (np.stack([NOISE, 255 - NOISE]), {"metadata": {"axes": "CYXS"}}, None),
     ],
 )
 def test_grey_white_is_zero_one_bit_and_channels_in_pages(tmp_path, pixels, options, shown):
@@ -154,6 +154,44 @@ def test_a_palette_of_two_colours(tmp_path):
         file.pages[0].tags[262].overwrite(3)
     expected = np.where(numbers[..., None], np.array([255, 0, 128], np.uint8), np.uint8(0))
     assert np.array_equal(open_regions(tmp_path / "a.tif").levels[0][:, :], expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+@pytest.mark.parametrize("colours", [1, 3])
+@pytest.mark.parametrize("alpha", ["unassalpha", "assocalpha"])
+def test_alpha_of_every_type_lies_over_white(tmp_path, dtype, colours, alpha):
+    full = 1 if dtype == np.float32 else np.iinfo(dtype).max
+    samples = np.random.default_rng(3).random((40, 50, colours + 1))
+    opacity = samples[..., -1:].copy()
+    if alpha == "assocalpha":
+        samples[..., :-1] *= opacity
+        over = samples[..., :-1] + (1 - opacity)
+    else:
+        over = samples[..., :-1] * opacity + (1 - opacity)
+    stored = (samples if full == 1 else np.rint(samples * full)).astype(dtype)
+    kind = "rgb" if colours == 3 else "minisblack"
+    path = write(tmp_path / "a.tif", stored, photometric=kind, extrasamples=[alpha], tile=(32, 32))
+    shown = open_regions(path).levels[0][:40, :50]
+    assert shown.dtype == dtype
+    np.testing.assert_allclose(shown / full, np.broadcast_to(over, (40, 50, 3)), atol=1e-6 if full == 1 else 1.6 / full)
+    if (
+        dtype == np.uint8 and colours == 3
+    ):  # what Pillow makes of it; it divides by alpha first where colours are multiplied
+        np.testing.assert_allclose(shown / 255, load_image(path), atol=1.1 / 255)
+    bare = open_regions(path, channels=range(colours)).levels[0][:40, :50]
+    np.testing.assert_array_equal(bare, np.broadcast_to(stored[..., :-1], (40, 50, 3)))
+
+
+@pytest.mark.parametrize("colours", [1, 3])
+def test_the_first_of_many_pages_is_taken_with_a_warning(tmp_path, colours):
+    pages = NOISE[:90, :80, :colours].squeeze(), NOISE[90:180, :80, :colours].squeeze(), NOISE[:64, :70]
+    path = tmp_path / "many.tif"
+    with tifffile.TiffWriter(path) as writer:
+        for page in pages:
+            writer.write(page, photometric="rgb" if page.ndim == 3 else "minisblack", metadata=None)
+    with pytest.warns(RepairWarning, match="many.tif: the first of several frames was taken"):
+        shown = open_regions(path).levels[0][:90, :80]
+    np.testing.assert_array_equal(shown, np.broadcast_to(pages[0].reshape(90, 80, -1), (90, 80, 3)))
 
 
 @pytest.mark.parametrize("compression", ["group3", "group4"])
