@@ -9,9 +9,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hra.cli import INTERRUPTED, command_line
+from hra.domains import meshes
+from tests.helpers.seamed_meshes import grid
 
 # What `main` does first is to answer interrupts itself. What it imports next tells that it has.
 CALL = """
@@ -43,10 +46,19 @@ def stopped(after: float, *words: str | Path, cwd: Path) -> tuple[int, str]:
     return process.returncode, said
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A mesh that takes seconds to build, whatever the machine."""
+    rows, columns = np.indices((600, 600), np.float32)
+    points = np.stack([rows, columns, 9 * np.sin(rows / 7) * np.cos(columns / 5)], axis=2).reshape(-1, 3)
+    path = tmp_path_factory.mktemp("large") / "large.ply"
+    meshes.TriangleMesh(points, grid(599, 599).astype(np.uint32)).export(path)
+    return path
+
+
 @pytest.mark.parametrize("after", [0.0, 0.01, 0.05, 0.2, 0.6])
-def test_an_interrupt_is_one_line_and_130(after: float, tmp_path: Path) -> None:
-    skull = Path(__file__).parents[3] / "hra/samples/skull.ply"
-    code, said = stopped(after, "mesh", "build", skull, "-o", "skull.hra", cwd=tmp_path)
+def test_an_interrupt_is_one_line_and_130(after: float, large: Path, tmp_path: Path) -> None:
+    code, said = stopped(after, "mesh", "build", large, "-o", "large.hra", cwd=tmp_path)
     assert code == 130 and said.strip().splitlines()[-1] == INTERRUPTED
     assert "Traceback" not in said and list(tmp_path.iterdir()) == []
 
