@@ -41,6 +41,11 @@ class Borders:
             ends |= geometry.spare  # of an enlarged part, which may end like the part does
         return cls(geometry.for_all_wedges(ends), geometry.for_all_wedges(uneven))
 
+    @classmethod
+    def nowhere(cls, geometry: Geometry) -> Borders:
+        """None that need to be kept."""
+        return cls(*np.zeros((2, len(geometry.positions)), bool))
+
     def left_by(self, coarse: np.ndarray, fine: np.ndarray, geometry: Geometry) -> bool:
         """Whether the triangles ``coarse`` uint32 [3 S] end where those that they replace, ``fine`` [3 T], do not.
 

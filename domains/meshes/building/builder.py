@@ -12,7 +12,7 @@ import numpy as np
 from hra.domains.meshes.building.appearance import with_appearance
 from hra.domains.meshes.building.backs import with_backs, without_backs
 from hra.domains.meshes.building.geometry import Geometry
-from hra.domains.meshes.building.levels import FINE, BuiltLevels, build_levels, coarse_first
+from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
 from hra.domains.meshes.building.parts import Parts, with_parts
 from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
 from hra.domains.meshes.files.read import load
@@ -99,13 +99,13 @@ def built(
     threads: int | None = None,
     progress: Progress | None = None,
     limits: Limits = DEFAULT,
-    fine: int = FINE,
+    discrete: bool = False,
 ) -> tuple[ClusterMesh, np.ndarray]:
     """See `build`; also of each vertex the source's one whose attributes it has, int64 [V]: its own but for parts.
 
     Parameters
     ----------
-    fine : see `build_levels`.
+    discrete : see `build_levels`.
     """
     _check_size("cluster_size", cluster_size, range(16, MAX_TRIANGLES + 1, 4))
     _check_size("group_size", group_size, range(3, 65))
@@ -128,7 +128,7 @@ def built(
     geometry = with_parts(geometry, triangles)
     settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:
-        levels = build_levels(geometry, triangles, settings, workers, countdown, fine)
+        levels = build_levels(geometry, triangles, settings, workers, countdown, discrete=discrete)
     table, member_of = coarse_first(levels)
     of_source = np.arange(len(positions))
     if isinstance(geometry.parts, Parts):

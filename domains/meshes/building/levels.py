@@ -28,8 +28,9 @@ from hra.model.arrays import group as sort_by_group
 _POOR_SHARE = 0.25
 # Grouping takes minutes beyond this where every cluster touches every other: the next step is one group for all.
 _LARGEST_GROUP = 64
-# From so many triangles on the mesh is simplified in fine steps.
-FINE = 8192
+# From so many triangles on the mesh is simplified in fine steps. Discrete levels show where groups met; a view that
+# changes does not.
+_FINE, _FINE_DISCRETE = 2**13, 2**18
 # Meshes of so many triangles at most are what bounds are measured from; those of larger ones add up until then.
 _FOLLOWED = 2**15
 # Islands above this share of a full group are worth a group of their own.
@@ -104,7 +105,8 @@ def build_levels(
     settings: Settings,
     workers: Workers,
     countdown: Countdown,
-    fine: int = FINE,
+    *,
+    discrete: bool = False,
 ) -> BuiltLevels:
     """The clusters of all levels of ``triangles`` uint32 [F, 3].
 
@@ -113,10 +115,13 @@ def build_levels(
 
     Parameters
     ----------
-    fine : from so many triangles on it is simplified as a whole, in fine steps.
+    discrete : whether it is for levels of the whole mesh. They need not end where the source does, which where three
+        faces meet holds vertices in place, and larger meshes are simplified as a whole.
     """
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
-    return levels_above(pending, geometry, Borders.of(geometry, triangles), settings, workers, countdown, fine=fine)
+    borders = Borders.nowhere(geometry) if discrete else Borders.of(geometry, triangles)
+    fine = _FINE_DISCRETE if discrete else _FINE
+    return levels_above(pending, geometry, borders, settings, workers, countdown, fine=fine)
 
 
 def levels_above(
@@ -128,7 +133,7 @@ def levels_above(
     countdown: Countdown,
     part: Part | None = None,
     numbers: tuple[int, int] = (0, 0),
-    fine: int = FINE,
+    fine: int = _FINE,
 ) -> BuiltLevels:
     """The clusters ``pending``, and all levels above them.
 
@@ -136,7 +141,8 @@ def levels_above(
     ----------
     borders : of the surface that the clusters cover.
     part : of a larger mesh that they are; None where they cover all of it.
-    numbers : of the first group and of the level of ``pending``, without a part; fine : see `build_levels`.
+    numbers : of the first group and of the level of ``pending``, without a part.
+    fine : from so many triangles on it is simplified as a whole, in fine steps.
     """
     nothing = np.zeros(len(geometry.positions), np.uint8)
     built, group_size, whole = BuiltLevels(), settings.group_size, part is None

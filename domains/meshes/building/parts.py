@@ -23,14 +23,16 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.building.geometry import HELD, Geometry, Simplify
+from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
 from hra.domains.meshes.mesh.connected import connect
 from hra.domains.meshes.mesh.ragged import local_vertices
 from hra.kernels.trees import morton_codes
 from hra.model.arrays import group
 
-# What is dropped has so many triangles at most; there are so many parts of one kind at least: fewer are no aggregate.
-_LARGEST, _MANY = 128, 32
+# What is dropped has so many triangles at most; there are so many parts of one kind at least, and they are such a share
+# of the area: bolts of a hall are no aggregate, and to keep theirs would cost the hall.
+_LARGEST, _MANY, _SEEN = 128, 32, 0.05
 # A part that keeps less of its area is left as it is; one that has less left is a part no more.
 _KEPT, _PART = 0.9, 0.6
 # Parts are simplified by themselves with errors up to this share of their radius.
@@ -377,6 +379,10 @@ def with_parts(geometry: Geometry, triangles: np.ndarray) -> Geometry:
     _, kind, many = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     kind = kind.reshape(-1)
     small, kind = small[many[kind] >= _MANY], kind[many[kind] >= _MANY]
+    areas = surface_area(geometry.unit_positions, triangles.reshape(-1), np.arange(0, triangles.size + 1, 3))
+    area_of = np.bincount(label, areas, count)
+    if area_of[small].sum() < _SEEN * area_of.sum():
+        small, kind = small[:0], kind[:0]
     number = np.full(count, -1, np.int32)
     number[small] = np.arange(len(small))
     own = number[of_vertex]
@@ -385,9 +391,7 @@ def with_parts(geometry: Geometry, triangles: np.ndarray) -> Geometry:
     larger = geometry.with_rows(members)
     of, area = np.full(len(larger.positions), -1, np.int32), np.zeros(len(larger.positions))
     of[vertices] = own
-    inside = np.flatnonzero(of[triangles[:, 0]] >= 0)
-    total = _areas(geometry.unit_positions, triangles[inside].reshape(-1), of, np.arange(len(small)))
-    area[vertices[own >= 0]] = total[own[own >= 0]]
+    area[vertices[own >= 0]] = area_of[small][own[own >= 0]]
     points = geometry.unit_positions[members].astype(np.float64)
     box = np.stack([points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)])
     source = np.concatenate([np.arange(count), members.astype(np.int64)])

@@ -57,8 +57,6 @@ _POSES = 4
 _REACH = 0.25
 # Levels have edges of about so many of the source's.
 _EDGES = 2.0
-# From so many triangles down there are no groups: a level shows their borders, a view that changes does not.
-_FINE = 2**18
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
 _FEATURE = ("_FEATURE_ID_", "_BATCHID")
@@ -189,7 +187,7 @@ def scene_lod(
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
     # Bounds of clusters decide only what images get: the distances of levels are measured on the levels.
-    clusters, of_source = built(stand_in.mesh, certified=unit == "bytes", progress=progress, fine=_FINE)
+    clusters, of_source = built(stand_in.mesh, certified=unit == "bytes", progress=progress, discrete=True)
     if unit == "triangles":
         clusters = _minding_what_is_gone(clusters)
     clusters = _as_often_as_shown(clusters, stand_in, of_source)

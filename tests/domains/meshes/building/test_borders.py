@@ -12,6 +12,7 @@ from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.distances.surface import boundary_chain
 from tests.helpers.borders_cases import patched_ball
+from tests.helpers.seamed_meshes import grid
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(0, 20))
@@ -34,6 +35,21 @@ def test_wedges_of_a_position_are_one_vertex() -> None:
     borders = Borders(np.array([True, False, False, False, False, False]), np.zeros(6, bool))
     assert not borders.left_by(whole, seam, geometry)
     assert borders.left_by(whole[:3], seam, geometry)
+
+
+def test_discrete_levels_are_not_held_where_three_faces_meet(tmp_path) -> None:
+    """Fins on a waved ground; with all of their feet in place a tenth is 32 times as far away."""
+    side, ground = np.linspace(0, 1, 49), grid(48, 48)
+    across, along = np.meshgrid(side, side)
+    points = [np.stack([across, along, 0.05 * np.sin(7 * across) * np.cos(6 * along)], axis=2)]
+    number, triangles = np.arange(49 * 49).reshape(49, 49), [ground]
+    for feet in [*number[4:48:4], *number.T[4:48:4]]:
+        rows = sum(map(len, (one.reshape(-1, 3) for one in points))) + np.arange(6 * 49).reshape(6, 49)
+        points.append(points[0].reshape(-1, 3)[feet] + np.arange(1, 7)[:, None, None] * [0, 0, 0.02])
+        triangles.append(np.concatenate([feet[None], rows]).reshape(-1)[grid(48, 6)])
+    places = np.concatenate([one.reshape(-1, 3) for one in points])
+    meshes.from_arrays(places, np.concatenate(triangles)).export(tmp_path / "fins.glb")
+    assert meshes.scene_lod(tmp_path / "fins.glb", [0.1]).chain.errors[0] < 0.003
 
 
 @pytest.mark.case(8)
