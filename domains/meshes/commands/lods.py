@@ -28,7 +28,7 @@ from hra.domains.meshes.commands.limits import Textures, TexturesOption
 from hra.errors import HraError
 
 if TYPE_CHECKING:
-    from hra.domains.meshes import DiscreteLOD, MeshAsset, SceneLOD
+    from hra.domains.meshes import DiscreteLOD, SceneLOD
 
 _COLUMNS = ("level", "file", "bytes", "triangles", "distance", "of the size", "appearance", "from distance")
 _FIX = "--triangles 40k,10k,2.5k, --ratios .5,.25 or --bytes 2MB,500kB"
@@ -102,8 +102,8 @@ def _levels_of(
         return meshes.scene_lod(source, levels, unit="bytes", keep_textures=keep, lens=camera, progress=progress)
     if source.suffix.lower() in (".glb", ".gltf"):
         return meshes.scene_lod(source, levels, progress=progress)
-    built: MeshAsset | Any = meshes.open_asset(source) if source.suffix.lower() == ".hra" else None
-    return meshes.lod_chain(built or meshes.build(source, progress=progress), levels).with_normals()
+    given = meshes.open_asset(source) if source.suffix.lower() == ".hra" else source
+    return meshes.lod_chain(given, levels, progress=progress).with_normals()
 
 
 def _write(found: DiscreteLOD | SceneLOD, out: Path) -> list[Path]:

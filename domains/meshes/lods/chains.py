@@ -6,7 +6,7 @@ which is the classic way that clusters are compared with.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hra.domains.meshes.allocator import MeshAllocator
-from hra.domains.meshes.building.builder import build
+from hra.domains.meshes.building.builder import built
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
@@ -38,7 +38,12 @@ _DECISIONS = 2**18
 SHARES = tuple(2.0**-step for step in range(8))
 
 
-def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, levels: Sequence[float]) -> DiscreteLOD:
+def lod_chain(
+    source: str | Path | TriangleMesh | ClusterMesh | MeshAsset,
+    levels: Sequence[float],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> DiscreteLOD:
     """The best mesh from all sides for each of several numbers of triangles.
 
     Each level is a cut of the cluster hierarchy that minimises `SurfaceError` within its number of triangles, and that
@@ -47,8 +52,10 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
 
     Parameters
     ----------
-    source : a mesh or mesh file, from which clusters are built (see `build`), or clusters.
+    source : a mesh or mesh file, which is simplified as a whole from 262,144 triangles down; or clusters, whose levels
+        are up to 40 % farther from the source (root mean square), as they are built for cameras.
     levels : fine to coarse; up to 1 a share of the source's triangles, above it a number of triangles.
+    progress : of the simplification, see `build`.
 
     Returns
     -------
@@ -71,14 +78,14 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     >>> from hra.domains import meshes
     >>> chain = meshes.lod_chain(hra.samples.path("skull.ply"), [0.5, 0.25, 1000])
     >>> [len(mesh.triangles) for mesh in chain.levels]
-    [21194, 10534, 1000]
+    [21240, 10620, 1000]
     >>> far = chain.switch_distances(pixels=1.0, vertical_fov_degrees=60, viewport=(1920, 1080))
     """
     from hra.domains.meshes.asset.mesh_asset import MeshAsset
 
     if not isinstance(levels, (Sequence, np.ndarray)):
         raise wrong_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
-    given = source if isinstance(source, (ClusterMesh, MeshAsset)) else build(source)
+    given = source if isinstance(source, (ClusterMesh, MeshAsset)) else for_levels(source, progress)
     clusters = given.with_cost("triangles")
     # Those of level 0: a `MeshAsset` has no count of its own source.
     of_source = int(clusters.triangles_per_cluster[clusters.hierarchy.attribute("level") == 0].sum())
@@ -87,6 +94,11 @@ def lod_chain(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset, level
     meshes = tuple(clusters.mesh(cut) for cut in cuts)
     center, radius = sphere_around(meshes, errors.distance[0])
     return DiscreteLOD(meshes, errors.distance, center, radius, errors.certified, errors.appearance)
+
+
+def for_levels(source: str | Path | TriangleMesh, progress: Callable[[int, int], None] | None = None) -> ClusterMesh:
+    """The clusters of a mesh or mesh file for levels of all of it; without bounds, as levels are measured."""
+    return built(source, certified=False, discrete=True, progress=progress)[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -204,7 +204,10 @@ def scene_lod(
             )
             warnings.warn(what, RepairWarning, stacklevel=2)
             counts = [max(count, int(least + spare[-1])) for count in counts]
-        cuts = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
+        with warnings.catch_warnings():
+            # What is gone may count less in a coarser cluster, which is then taken for as much.
+            warnings.simplefilter("ignore", RepairWarning)
+            cuts = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
         # Primitives whose triangles are all gone keep one, for which there must be room.

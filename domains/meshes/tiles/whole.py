@@ -10,9 +10,8 @@ import numpy as np
 from hra.domains.meshes.asset.info import mesh_facts
 from hra.domains.meshes.asset.layout import SUFFIXES
 from hra.domains.meshes.asset.mesh_asset import MeshAsset, open_asset
-from hra.domains.meshes.building.builder import build
 from hra.domains.meshes.files.read import load
-from hra.domains.meshes.lods.chains import lod_chain
+from hra.domains.meshes.lods.chains import for_levels, lod_chain
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
@@ -53,7 +52,7 @@ def quarter_levels(source: str | Path | ClusterMesh | MeshAsset) -> DiscreteLOD:
     FileError, MeshError, MissingExtra, BackendUnavailable : see `build` and `open_asset`.
     """
     if not isinstance(source, (ClusterMesh, MeshAsset)):
-        source = open_asset(source) if Path(source).suffix.lower() in SUFFIXES else build(source)
+        source = open_asset(source) if Path(source).suffix.lower() in SUFFIXES else for_levels(source)
     facts = mesh_facts(source.hierarchy, source.triangles_per_cluster)
     share, shares = 1 / _STEP, [1.0]
     while facts["triangles"] * share >= max(_LEAST_TRIANGLES, facts["root_triangles"]):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes
+from hra.domains.meshes.distances.surface import surface_points
 from hra.errors import BudgetTooSmall, CameraError, FileError, HraError
 from tests.domains.meshes.conftest import closed_mesh
 from tests.helpers import gltf_validator
@@ -117,15 +118,24 @@ def test_on_a_grid_errors_are_what_the_file_knows(bumpy: meshes.TriangleMesh, tm
         assert chain.errors.tolist() == [asset.hierarchy.attribute(name)[cut.cut].max()]
 
 
-def test_meshes_files_assets_and_clusters_give_the_same_chain(
+def test_meshes_and_files_give_the_same_chain_and_so_do_assets_and_clusters(
     bumpy: meshes.TriangleMesh, bumpy_clusters: meshes.ClusterMesh, tmp_path: Path
 ) -> None:
     bumpy.export(tmp_path / "bumpy.glb")
     bumpy_clusters.save(tmp_path / "bumpy.hra")
     asset = meshes.open_asset(tmp_path / "bumpy.hra")
-    sources = bumpy, bumpy_clusters, bumpy_clusters.with_cost("bytes"), asset, tmp_path / "bumpy.glb"
-    found = [meshes.lod_chain(source, [0.5, 0.2]) for source in sources]
-    assert len({str((counts(one), one.errors.tolist())) for one in found}) == 1
+    for sources in (bumpy, tmp_path / "bumpy.glb"), (bumpy_clusters, bumpy_clusters.with_cost("bytes"), asset):
+        found = [meshes.lod_chain(source, [0.5, 0.2]) for source in sources]
+        assert len({str((counts(one), one.errors.tolist())) for one in found}) == 1
+
+
+def test_levels_of_a_mesh_are_nearer_than_those_of_clusters_for_cameras() -> None:
+    """As groups are simplified, their borders stay: on a scan levels are half as far again from the source."""
+    mesh = meshes.load(hra.samples.path("skull.ply"))
+    points = surface_points(mesh, 20_000, np.random.default_rng(0))
+    (own,), (cut,) = (meshes.lod_chain(source, [0.5]).levels for source in (mesh, meshes.build(mesh)))
+    own, cut = (np.square(meshes.nearest_distances(points, one.positions, one.triangles)).mean() for one in (own, cut))
+    assert own < 0.6 * cut
 
 
 @pytest.mark.parametrize("levels", [[], [0.25, 0.5], [0.5, 0.5], [0.5, 0], [-1], [0.5, 300.5], [np.nan], [np.inf, 1]])
