@@ -139,7 +139,8 @@ def test_small_parts_of_a_large_surface_do_not_hold_it_back(tmp_path):
     triangles = (box + 8 * np.arange(200)[:, None, None]).reshape(-1, 3) + len(flat)
     points = np.concatenate([middle[: len(flat)], bolts])
     mesh = meshes.from_arrays(points, np.concatenate([grid(40, 40), triangles]))
-    assert not len(with_parts(Geometry.of(mesh.positions), mesh.triangles).parts.kind)
+    parts = with_parts(Geometry.of(mesh.positions), mesh.triangles).parts
+    assert isinstance(parts, Parts) and not len(parts.kind)
     mesh.export(tmp_path / "sheet.glb")
     level = meshes.scene_lod(tmp_path / "sheet.glb", [0.1]).chain.levels[0]
     off = meshes.nearest_distances(points[: len(flat)].astype(np.float32), level.positions, level.triangles)
