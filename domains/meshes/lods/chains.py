@@ -53,7 +53,7 @@ def lod_chain(
     Parameters
     ----------
     source : a mesh or mesh file, which is simplified as a whole from 262,144 triangles down; or clusters, whose levels
-        are up to 40 % farther from the source (root mean square), as they are built for cameras.
+        were up to 70 % farther from the source (root mean square, four scans), as they are built for cameras.
     levels : fine to coarse; up to 1 a share of the source's triangles, above it a number of triangles.
     progress : of the simplification, see `build`.
 

@@ -206,7 +206,7 @@ def scene_lod(
             counts = [max(count, int(least + spare[-1])) for count in counts]
         with warnings.catch_warnings():
             # What is gone may count less in a coarser cluster, which is then taken for as much.
-            warnings.simplefilter("ignore", RepairWarning)
+            warnings.filterwarnings("ignore", "the metric is not monotone", RepairWarning)
             cuts = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)

@@ -41,14 +41,14 @@ def test_discrete_levels_are_not_held_where_three_faces_meet(tmp_path) -> None:
     """Fins on a waved ground; with all of their feet in place a tenth is 32 times as far away."""
     side, ground = np.linspace(0, 1, 49), grid(48, 48)
     across, along = np.meshgrid(side, side)
-    points = [np.stack([across, along, 0.05 * np.sin(7 * across) * np.cos(6 * along)], axis=2)]
+    points = np.stack([across, along, 0.05 * np.sin(7 * across) * np.cos(6 * along)], axis=2).reshape(-1, 3)
     number, triangles = np.arange(49 * 49).reshape(49, 49), [ground]
     for feet in [*number[4:48:4], *number.T[4:48:4]]:
-        rows = sum(map(len, (one.reshape(-1, 3) for one in points))) + np.arange(6 * 49).reshape(6, 49)
-        points.append(points[0].reshape(-1, 3)[feet] + np.arange(1, 7)[:, None, None] * [0, 0, 0.02])
+        rows = len(points) + np.arange(6 * 49).reshape(6, 49)
+        above = points[feet] + np.arange(1, 7)[:, None, None] * [0, 0, 0.02]
+        points = np.concatenate([points, above.reshape(-1, 3)])
         triangles.append(np.concatenate([feet[None], rows]).reshape(-1)[grid(48, 6)])
-    places = np.concatenate([one.reshape(-1, 3) for one in points])
-    meshes.from_arrays(places, np.concatenate(triangles)).export(tmp_path / "fins.glb")
+    meshes.from_arrays(points, np.concatenate(triangles)).export(tmp_path / "fins.glb")
     assert meshes.scene_lod(tmp_path / "fins.glb", [0.1]).chain.errors[0] < 0.003
 
 
