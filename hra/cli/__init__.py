@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from hra.cli.command_line import app as app
 
 __getattr__, __dir__, _ = lazy_loader.attach(__name__, submod_attrs={"command_line": ["app"]})
@@ -27,6 +29,15 @@ def _stop(number: int, frame: object) -> None:
     os._exit(130)
 
 
+interrupts: list[int] = []
+"""Those that came: compiled code and imports turn the exception of one into another."""
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    interrupts.append(number)
+    signal.default_int_handler(number, frame)
+
+
 def main() -> None:
     """Entry point. While the rest is imported Ctrl-C ends the process at once: there is nothing to tidy up."""
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -36,7 +47,7 @@ def main() -> None:
 
     try:
         if usual:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        run(INTERRUPTED)
+            signal.signal(signal.SIGINT, _interrupt)
+        run()
     except KeyboardInterrupt:  # before the command began or after it ended
         _stop(signal.SIGINT, None)

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hra.cli import INTERRUPTED, interrupts
 from hra.cli.groups import Commands
 from hra.errors import HraError, MissingExtra
 from hra.files.limits import enough_memory
@@ -130,7 +131,7 @@ def _hra(
     """What is said of all commands stands above; without a function here Typer would look for a single command."""
 
 
-def run(interrupted: str) -> None:
+def run() -> None:
     """Call the command: errors become three lines on standard error and exit code 2, warnings one line each."""
     # Imports and compiling make millions of objects that stay: to look through them again and again finds nothing.
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
@@ -142,7 +143,7 @@ def run(interrupted: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            sys.exit(_run(interrupted))
+            sys.exit(_run())
     except HraError as error:
         typer.echo(coloured(three_lines(error, sys.argv[1:])), err=True)
         sys.exit(2)
@@ -155,8 +156,8 @@ def _spare_last_collection() -> None:
         gc.freeze()
 
 
-def _run(interrupted: str) -> int:
-    """Exit code of the command that was typed; ``interrupted`` is said where the user broke it off."""
+def _run() -> int:
+    """Exit code of the command that was typed."""
     if "doctor" not in available("hra.commands"):
         fix = "install hra again: its entry points are those of an older version"
         raise HraError("no commands are registered", where="hra.commands", fix=fix)
@@ -170,15 +171,12 @@ def _run(interrupted: str) -> int:
         raise usage_error(error, sys.argv[1:]) from error
     except typer.Abort:
         return 1
-    except SystemError as error:  # of compiled code in which the interrupt came
-        first: BaseException = error
-        while first.__cause__ is not None:
-            first = first.__cause__
-        if not isinstance(first, KeyboardInterrupt):
+    except Exception:
+        if not interrupts:
             raise
         code = 130
     if code == 130:  # what Typer makes of an interrupt
-        typer.echo(interrupted, err=True)
+        typer.echo(INTERRUPTED, err=True)
     return code if isinstance(code, int) else 0
 
 

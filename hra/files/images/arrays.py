@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.errors import ArrayError, ImageError, RepairWarning
+from hra.errors import ArrayError, HraWarning, ImageError, RepairWarning
+from hra.files.images.opening import stated_orientation
 from hra.model.arrays import to_numpy
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def as_image(array: Any) -> np.ndarray:
     array : [H, W] or [H, W, 1] grey, [H, W, 3] colour or [H, W, 4] with alpha, which is laid over white; uint8, uint16,
         or floating point in [0, 1]. Channels may also come first, [3, H, W], where the last axis cannot be channels;
         where both can, they come last, and torch tensors are refused. NumPy, torch, anything with DLPack; or a Pillow
-        image, which is not turned.
+        image, which is not turned, as the processors of models do not turn it.
 
     Returns
     -------
@@ -61,6 +62,10 @@ def as_image(array: Any) -> np.ndarray:
     Raises
     ------
     ImageError : another layout or dtype, no pixels, or a value that is NaN or outside [0, 1]; names the first one.
+
+    Warns
+    -----
+    HraWarning : a Pillow image whose EXIF data say that it is shown turned.
     """
     if hasattr(array, "getbands"):  # as an array, a Pillow image with a palette would be its indices
         return _decode(array)
@@ -71,6 +76,10 @@ def as_image(array: Any) -> np.ndarray:
 
 
 def _decode(image: Any) -> np.ndarray:
+    turn = stated_orientation(image)
+    if turn != 1:
+        what = f"a Pillow image is shown turned by its EXIF orientation {turn}, and its pixels are taken as they lie"
+        warnings.warn(f"{what}; pass its path, or PIL.ImageOps.exif_transpose(image)", HraWarning, stacklevel=3)
     try:
         return decode(image, channels=3)
     except (OSError, ValueError) as error:

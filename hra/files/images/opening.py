@@ -95,6 +95,15 @@ def _orientation(image: Image.Image) -> int:
     return orientation
 
 
+def stated_orientation(image: Image.Image) -> int:
+    """The EXIF orientation of an image, 1 to 8; 1 where its EXIF data are corrupt."""
+    try:
+        with _pillow_warnings():
+            return _orientation(image)
+    except Exception:  # as in `upright`
+        return 1
+
+
 def corrupt_exif(stream: IO[bytes]) -> str:
     """What is wrong with the EXIF data of an image file; empty if nothing is, or if Pillow cannot tell."""
     try:

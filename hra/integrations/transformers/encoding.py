@@ -14,7 +14,7 @@ from torch import Tensor
 from hra.errors import ArrayError
 from hra.integrations.transformers.layouts import Grid, Layout
 
-_PIXELS: Mapping[str, str] = {"image": "pixel_values", "video": "pixel_values_videos"}
+PIXELS: Mapping[str, str] = {"image": "pixel_values", "video": "pixel_values_videos"}
 # What models read of videos beside the arguments of their encoders.
 _BESIDE = {"second_per_grid_ts", "image_sizes_videos"}
 
@@ -49,7 +49,7 @@ class Encoded:
             what = f"the encoder of {type(model).__name__} returns no features of its connector"
             raise ArrayError(what, where="model", fix="use a model whose get_image_features fills pooler_output")
         levels = tuple(torch.cat(parts) for parts in zip(*map(_levels, outputs.values()), strict=True))
-        layout = Layout.of_grids(grids) if grids is not None else _stated(model, inputs, outputs)
+        layout = _layout(model, inputs, outputs, grids)
         if len(layout.owners) != len(levels[0]):
             what = f"grids {layout.grids} have another number of cells than the {len(levels[0])} features"
             raise ArrayError(what, where="grids", fix="pass (rows, columns) of each image or tile, in their order")
@@ -124,6 +124,23 @@ def _levels(output: Any) -> tuple[Tensor, ...]:
     return (flat(output.pooler_output), *map(flat, getattr(output, "deepstack_features", None) or ()))
 
 
+def _layout(
+    model: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any], grids: Sequence[Sequence[int]] | None
+) -> Layout:
+    """Where the features lie: as model and inputs state it; as ``grids`` do where nothing else does."""
+    try:
+        stated = _stated(model, inputs, outputs)
+    except ArrayError:
+        if grids is None:
+            raise
+        return Layout.of_grids(grids)
+    given = stated if grids is None else Layout.of_grids(grids)
+    if (given.grids, given.steps) != (stated.grids, stated.steps):
+        what = f"grids {given.grids} where the model and its inputs state {stated.grids}"
+        raise ArrayError(what, where="grids", fix="leave grids out")
+    return stated
+
+
 def _stated(model: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> Layout:
     """What model and inputs say of the places of all features."""
     parts = []
@@ -149,8 +166,8 @@ def encoder_of(model: Any, kind: str = "image") -> Any:
     ArrayError : a model without one, or one that does not take its outputs back.
     """
     takes = "mm_encoder_outputs" in _parameters(type(model).forward)
-    encoder = getattr(model.base_model, f"get_{kind}_features", None)
-    if not takes or encoder is None:
+    encoder = getattr(model.base_model, f"get_{kind}_features", None) if takes else None
+    if encoder is None:
         what = f"{type(model).__name__} does not take outputs of an encoder of {kind}s"
         raise ArrayError(what, where="model", fix="use a ...ForConditionalGeneration with `mm_encoder_outputs`")
     return encoder
@@ -162,25 +179,38 @@ def _parameters(function: Any) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
+def check_model(model: Any, inputs: Mapping[str, Any]) -> None:
+    """Refuse models without an encoder for what is among ``inputs``, and inputs without pictures; see `encoder_of`.
+
+    Raises
+    ------
+    ArrayError : the model or the inputs.
+    """
+    kinds = [kind for kind, pixels in PIXELS.items() if inputs.get(pixels) is not None]
+    for kind in kinds:
+        encoder_of(model, kind)
+    if not kinds:
+        raise ArrayError("there are no images", where="pixel_values", fix="pass what the model's processor returns")
+
+
 def _function(method: Any) -> Any:
     return getattr(method, "__func__", method)
 
 
 def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    check_model(model, inputs)
     outputs = {}
-    for kind, pixels in _PIXELS.items():
+    for kind, pixels in PIXELS.items():
         if inputs.get(pixels) is not None:
             encoder = encoder_of(model, kind)
             names = _parameters(_function(encoder))
             given = {name: inputs[name] for name in names if inputs.get(name) is not None}
             outputs[kind] = encoder(**given, **options, return_dict=True)
-    if not outputs:
-        raise ArrayError("there are no images", where="pixel_values", fix="pass what the model's processor returns")
     return outputs
 
 
 def image_arguments(model: Any) -> set[str]:
     """Names of inputs that only the encoder reads; beside its outputs the model wants none of them."""
     videos = getattr(model.base_model, "get_video_features", None)
-    names = {*_PIXELS.values(), *_BESIDE, *(_parameters(_function(videos)) if videos is not None else ())}
+    names = {*PIXELS.values(), *_BESIDE, *(_parameters(_function(videos)) if videos is not None else ())}
     return {*names, *_parameters(_function(encoder_of(model)))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,9 +15,9 @@ from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.integrations.transformers.layouts import Layout, merge_sizes
 
-# Logarithm by which ratios of sides of one shape differ at most; correlation of pictures that show the same at least;
-# deviation of pictures that show something.
-_SAME_SHAPE, _ALIKE, _BLANK = 0.05, 0.9, 1e-3
+# Correlation of pictures that show the same at least; deviation of pictures that show something.
+_ALIKE, _BLANK = 0.9, 1e-3
+_PROBE = 256, 384  # pixels, as many as the least that a processor takes
 
 
 def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout | None = None) -> list[Any]:
@@ -32,7 +31,8 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout 
 
     Raises
     ------
-    ArrayError : a processor without the two, or pixels of an unknown layout.
+    ArrayError : a processor without the two, pixels of an unknown layout, or a processor whose patches come in an
+        unknown order.
 
     Examples
     --------
@@ -45,6 +45,7 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout 
     ((28, 28, 3), 0.5)
     """
     mean, deviation = statistics(processor)
+    _check_order(model, processor, (mean, deviation))
 
     def coloured(picture: Tensor) -> np.ndarray:
         return np.clip(picture.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32)
@@ -58,7 +59,8 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
     """Each image or tile as the encoder gets it, [3, H, W]."""
     pixels, stated = inputs["pixel_values"].detach().float().cpu(), inputs.get("image_grid_thw")
     if stated is not None:
-        frames = _unpacked(pixels, stated.tolist(), merge_sizes(model, inputs), model.config.vision_config)
+        blocks = [_block(pixels, merge) for merge in merge_sizes(model, inputs)]
+        frames = _unpacked(pixels, stated.tolist(), blocks, model.config.vision_config)
         return [each[0] for each in frames]
     if layout is not None and inputs.get("image_sizes") is not None:
         return _sized(model, pixels, inputs["image_sizes"].tolist(), layout)
@@ -71,9 +73,9 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
 
 
 def unlike(model: Any, inputs: Mapping[str, Any], pictures: Sequence[Any], layout: Layout) -> list[int]:
-    """The numbers of the pictures that are no stretched form of what the encoder sees, as where a processor crops.
+    """The numbers of the pictures that are no stretched form of what the encoder sees: cropped, turned or others.
 
-    Those of another shape are compared by their brightness in 16 x 16 cells, whatever the normalisation.
+    They are compared by their brightness in 16 x 16 cells, whatever the normalisation.
     """
     if inputs.get("pixel_values") is None:
         return []
@@ -81,14 +83,16 @@ def unlike(model: Any, inputs: Mapping[str, Any], pictures: Sequence[Any], layou
     for number, (seen, picture) in enumerate(zip(_images(model, inputs, layout), pictures, strict=False)):
         if isinstance(picture, (list, tuple)):
             continue
-        pixels, (height, width) = as_image(picture), seen.shape[1:]
-        if abs(math.log(pixels.shape[0] * width / (pixels.shape[1] * height))) < _SAME_SHAPE:
-            continue
-        both = pixels, seen.permute(1, 2, 0).numpy()
-        cells = [resize(np.ascontiguousarray(each, np.float32), (16, 16)).mean(axis=2).ravel() for each in both]
-        if min(each.std() for each in cells) > _BLANK and np.corrcoef(*cells)[0, 1] < _ALIKE:
+        given, encoded = _cells(as_image(picture)), _cells(seen.permute(1, 2, 0).numpy())
+        if min(given.std(), encoded.std()) > _BLANK and np.corrcoef(given, encoded)[0, 1] < _ALIKE:
             found.append(number)
     return found
+
+
+def _cells(pixels: np.ndarray) -> np.ndarray:
+    """Means [256] of 16 x 16 samples in each of 16 x 16 cells: a page's brightness to a hundredth."""
+    rows, columns = (((np.arange(256) + 0.5) * side / 256).astype(np.int64) for side in pixels.shape[:2])
+    return pixels[rows[:, None], columns].reshape(16, 16, 16, 48).mean(axis=(1, 3)).ravel()
 
 
 def _videos(model: Any, inputs: Mapping[str, Any]) -> list[Tensor]:
@@ -105,7 +109,7 @@ def statistics(processor: Any) -> tuple[np.ndarray, np.ndarray]:
     mean, deviation = getattr(source, "image_mean", None), getattr(source, "image_std", None)
     if mean is None or deviation is None:
         what = "the processor does not state how it normalised the colours"
-        fix = "pass processor=, with image_mean and image_std"
+        fix = "pass images=[...], one for each image or tile, or processor= with image_mean and image_std"
         raise ArrayError(what, where="processor", fix=fix)
     return np.asarray(mean, np.float64), np.asarray(deviation, np.float64)
 
@@ -123,7 +127,8 @@ def as_inputs(model: Any, inputs: Mapping[str, Any], picture: np.ndarray, proces
     normal = (resize(picture, size) - mean) / deviation
     tensor = torch.as_tensor(normal.astype(np.float32)).permute(2, 0, 1).to(pixels)
     if packed:
-        made = _packed(tensor, merge, config)
+        _check_order(model, processor, (mean, deviation))
+        made = _packed(tensor, _block(pixels, merge), config)
         made["pixel_values"] = made["pixel_values"].reshape(-1, *pixels.shape[1:])
         stated = inputs.get("image_merge_sizes")
         return made if stated is None else {**made, "image_merge_sizes": stated[:1]}
@@ -135,24 +140,50 @@ def _packed_size(picture: np.ndarray, unit: int) -> tuple[int, int]:
     return height, width
 
 
-def _packed(picture: Tensor, merge: int, config: Any) -> dict[str, Tensor]:
-    """A picture [3, H, W] as rows of patches, block by block of those that are merged, twice in time."""
+def _block(pixels: Tensor, merge: int) -> int:
+    """Patches along a side of the blocks that follow each other: those that are merged.
+
+    Where patches keep their axes, [N, 3, h, w], it is 1: the model merges them out of whole rows (PaddleOCR-VL).
+    """
+    return 1 if pixels.ndim == 4 else merge
+
+
+def _check_order(model: Any, stated: Any, normal: tuple[np.ndarray, np.ndarray]) -> None:
+    """Refuse processors that pack patches in an order that is not known: they are given a ramp of colours."""
+    processor: Any = getattr(stated, "image_processor", stated)
+    if not callable(processor):
+        return
+    rows, columns = np.indices(_PROBE) / np.reshape(_PROBE, (2, 1, 1))
+    made: Any = processor([(255 * np.stack([rows, columns, rows], axis=2)).astype(np.uint8)], return_tensors="pt")
+    if made.get("image_grid_thw") is None:
+        return
+    ramp = _images(model, made, None)[0].permute(1, 2, 0).numpy() * normal[1] + normal[0]
+    height, width = ramp.shape[:2]
+    expected = np.moveaxis(np.indices((height, width)) / np.reshape((height, width), (2, 1, 1)), 0, 2)
+    # Half a patch: less than any two that changed places differ by, more than what resampling changes.
+    if np.abs(ramp[..., :2] - expected).max() > model.config.vision_config.patch_size / 2 / max(height, width):
+        what = f"{type(processor).__name__} packs patches in an order that is not known here"
+        raise ArrayError(what, where="processor", fix='pass images=[...], and no realize="encode"')
+
+
+def _packed(picture: Tensor, block: int, config: Any) -> dict[str, Tensor]:
+    """A picture [3, H, W] as rows of patches, block by block of so many along a side, twice in time."""
     patch, time = config.patch_size, getattr(config, "temporal_patch_size", 1)
     rows, columns = picture.shape[1] // patch, picture.shape[2] // patch
-    blocks = picture.reshape(3, rows // merge, merge, patch, columns // merge, merge, patch)
+    blocks = picture.reshape(3, rows // block, block, patch, columns // block, block, patch)
     ordered = blocks.permute(1, 4, 2, 5, 0, 3, 6).reshape(rows * columns, 3, 1, patch, patch)
     packed = ordered.expand(-1, -1, time, -1, -1).reshape(rows * columns, -1)
     return {"pixel_values": packed, "image_grid_thw": torch.tensor([[1, rows, columns]], device=picture.device)}
 
 
-def _unpacked(pixels: Tensor, grids: list[list[int]], merges: list[int], config: Any) -> list[Tensor]:
+def _unpacked(pixels: Tensor, grids: list[list[int]], blocks: list[int], config: Any) -> list[Tensor]:
     """The frames [T, 3, H, W] of rows of patches; see `_packed`."""
     patch, time = config.patch_size, getattr(config, "temporal_patch_size", 1)
     pictures, start = [], 0
-    for (steps, rows, columns), merge in zip(grids, merges, strict=True):
+    for (steps, rows, columns), block in zip(grids, blocks, strict=True):
         part = pixels[start : start + steps * rows * columns]
-        blocks = part.reshape(steps, rows // merge, columns // merge, merge, merge, 3, time, patch, patch)
-        ordered = blocks.permute(0, 6, 5, 1, 3, 7, 2, 4, 8)
+        patches = part.reshape(steps, rows // block, columns // block, block, block, 3, time, patch, patch)
+        ordered = patches.permute(0, 6, 5, 1, 3, 7, 2, 4, 8)
         pictures.append(ordered.reshape(steps * time, 3, rows * patch, columns * patch))
         start += steps * rows * columns
     return pictures

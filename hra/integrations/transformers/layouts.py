@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from math import isqrt, prod
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -48,7 +49,13 @@ class Layout:
 
     @classmethod
     def of_grids(cls, grids: Sequence[Sequence[int]]) -> Layout:
-        """Grids one behind the other, each an image of its own, or a video of (steps, rows, columns)."""
+        """Grids one behind the other, each an image of its own, or a video of (steps, rows, columns).
+
+        Raises
+        ------
+        ArrayError : other than two or three whole numbers of at least 1.
+        """
+        _check_grids(grids)
         ends = accumulate(map(prod, grids), initial=0)
         places = tuple(torch.arange(*pair) for pair in pairwise(ends))
         whole = tuple((prod(grid[:-1]), grid[-1]) for grid in grids)
@@ -138,6 +145,16 @@ class Layout:
         for feature, number, _ in self.breaks:
             result[feature] = number
         return result
+
+
+def _check_grids(grids: Any) -> None:
+    fix = "pass a list with (rows, columns) of each image or tile, (steps, rows, columns) of each video"
+    if not isinstance(grids, (list, tuple)):
+        raise ArrayError(f"grids {grids!r} are not a list", where="grids", fix=fix)
+    for number, grid in enumerate(grids):
+        whole = isinstance(grid, (list, tuple)) and all(isinstance(side, (int, np.integer)) for side in grid)
+        if not whole or len(grid) not in (2, 3) or min(grid) < 1:
+            raise ArrayError(f"{grid!r} is no grid", where=f"grids[{number}]", fix=fix)
 
 
 def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -> Layout:

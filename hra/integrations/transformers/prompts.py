@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
-from hra.integrations.transformers.encoding import image_arguments
+from hra.integrations.transformers.encoding import PIXELS, image_arguments
 from hra.integrations.transformers.positions import Positions, compacted, for_model, whole_positions
 
 # Layers in which a token that is gone is one that is not seen. What passes a state from token to token is none of them.
@@ -59,6 +59,9 @@ class Prompts:
         if len(slots) != len(owners):
             what = f"{len(slots)} placeholders for {len(owners)} features"
             raise ArrayError(what, where="input_ids", fix="pass ids and pixels of one call of the processor")
+        if not bool(mask[slots[:, 0], slots[:, 1]].all()):
+            what, fix = "the mask hides placeholders of images", "pass ids and mask of one call of the processor"
+            raise ArrayError(what, where="attention_mask", fix=fix)
         image = torch.full_like(ids, -1)
         image[slots[:, 0], slots[:, 1]] = owners.to(ids)
         return cls(inputs, mask, image, slots)
@@ -127,6 +130,29 @@ def check_layers(model: Any) -> None:
             f"{type(model).__name__} has layers of {', '.join(others) or 'another kind'}: dropping is not masking there"
         )
         raise ArrayError(what, where="model", fix="use a model that decodes by attention alone")
+
+
+def check_inputs(inputs: Mapping[str, Any]) -> None:
+    """Refuse inputs that are no tensors, and ids and masks that are no prompts.
+
+    Raises
+    ------
+    ArrayError : names the input.
+    """
+    ids: Any = inputs.get("input_ids")
+    fix = 'pass what the model\'s processor returns with return_tensors="pt"'
+    for name in ("input_ids", "attention_mask", *PIXELS.values()):
+        value = inputs.get(name)
+        if not isinstance(value, Tensor) and (value is not None or name == "input_ids"):
+            kind = "missing" if value is None else f"a {type(value).__name__}, not a tensor"
+            raise ArrayError(f"{name} is {kind}", where=name, fix=fix)
+    if ids.ndim != 2 or ids.is_floating_point():
+        what = f"ids of shape {tuple(ids.shape)} and {ids.dtype} are no prompts"
+        raise ArrayError(what, where="input_ids", fix="pass int64 [B, L]: a row for each prompt")
+    mask = inputs.get("attention_mask")
+    if mask is not None and mask.shape != ids.shape:
+        what = f"a mask of shape {tuple(mask.shape)} for ids of shape {tuple(ids.shape)}"
+        raise ArrayError(what, where="attention_mask", fix="pass [B, L], or leave it out where nothing is padding")
 
 
 def _check(model: Any, inputs: Mapping[str, Any]) -> None:

@@ -17,13 +17,14 @@ from hra.compiling import Stopwatch
 from hra.domains.tokens import Flops, Reducer, TokenAllocator
 from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, wrong_kind
+from hra.files.images.arrays import as_image
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.cost import patches_of
-from hra.integrations.transformers.encoding import Encoded
+from hra.integrations.transformers.encoding import Encoded, check_model
 from hra.integrations.transformers.images import as_inputs, shown, unlike
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.positions import Positions, check_positions
-from hra.integrations.transformers.prompts import Prompts, check_layers, padded
+from hra.integrations.transformers.prompts import Prompts, check_inputs, check_layers, padded
 from hra.integrations.transformers.signals import Signals, on_grid, recorded
 from hra.solvers.apportionment import largest_remainder
 
@@ -173,7 +174,9 @@ def reduce(
     >>> model.generate(**reduced.inputs, max_new_tokens=3, do_sample=False).shape[0]
     1
     """
-    _check(realize, positions, allocator)
+    _check(model, inputs, allocator, realize, positions)
+    check_inputs(inputs)
+    check_model(model, inputs)
     check_layers(model)
     if positions == "original":
         check_positions(model)
@@ -239,15 +242,20 @@ def _given(
 
 def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[str]:
     """The question about each of ``count`` images or tiles: that of its prompt."""
-    if isinstance(query, str):
-        return [query] * count
-    if len(query) != len(prompts.mask) or not all(isinstance(each, str) for each in query):
-        what = f"{len(query)} questions for {len(prompts.mask)} prompts"
-        raise ArrayError(what, where="query", fix="pass one text for all prompts, or one for each")
-    return [list(query)[row] for row in prompts.rows(count)]
+    queries = [query] * len(prompts.mask) if isinstance(query, str) else query
+    texts = isinstance(queries, (list, tuple)) and all(isinstance(each, str) for each in queries)
+    if not texts or len(queries) != len(prompts.mask):
+        what = f"{len(queries)} questions" if texts else f"a query of type {type(query).__name__}"
+        fix = "pass one text for all prompts, or a list with one for each"
+        raise ArrayError(f"{what} for {len(prompts.mask)} prompts", where="query", fix=fix)
+    return [queries[row] for row in prompts.rows(count)]
 
 
-def _check(realize: str, positions: str, allocator: Any) -> None:
+def _check(model: Any, inputs: Any, allocator: Any, realize: str, positions: str) -> None:
+    if not isinstance(model, torch.nn.Module):
+        raise wrong_kind("model", model, torch.nn.Module, "pass a ...ForConditionalGeneration")
+    if not isinstance(inputs, Mapping):
+        raise wrong_kind("inputs", inputs, Mapping, "pass what the model's processor returns")
     if not isinstance(allocator, TokenAllocator):
         raise wrong_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
@@ -255,16 +263,10 @@ def _check(realize: str, positions: str, allocator: Any) -> None:
             raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
 
 
-def _budgets(
-    budget: float | Sequence[float], layout: Layout, together: bool
-) -> tuple[list[tuple[int, ...]], list[float]]:
+def _budgets(budget: Any, layout: Layout, together: bool) -> tuple[list[tuple[int, ...]], list[float]]:
     """Grids that are allocated as one, and the budget of each: as given, or a grid's share of that of its image."""
     images, alone = list(layout.images), [(number,) for number in range(len(layout.grids))]
-    budgets: list[float] = list(budget) if isinstance(budget, Sequence) else [budget] * len(images)
-    for number in budgets:
-        if isinstance(number, bool) or not (number >= 1 and (number == inf or number == int(number))):
-            fix = "pass a whole number of at least 1, or math.inf for all tokens"
-            raise InvalidBudget(f"{number!r} tokens cannot be kept", where="budget", fix=fix)
+    budgets = _numbers(budget, len(images))
     if len(budgets) == len(images) and together:
         return images, budgets
     if len(budgets) == len(alone):
@@ -286,6 +288,22 @@ def _budgets(
     return alone, shares
 
 
+def _numbers(budget: Any, count: int) -> list[float]:
+    """Tokens of each of ``count`` images: as given, or the same number for all."""
+    several = isinstance(budget, Sequence) and not isinstance(budget, str)
+    several = several or (isinstance(budget, (np.ndarray, Tensor)) and budget.ndim > 0)
+    numbers: list[Any] = list(budget) if several else [budget] * count
+    for number in numbers:
+        try:
+            good = not isinstance(number, (bool, str)) and number >= 1 and (number == inf or number == int(number))
+        except (TypeError, ValueError):  # of tables and what is no number
+            good = False
+        if not good:
+            fix = "pass a whole number of at least 1, or math.inf for all tokens"
+            raise InvalidBudget(f"{number!r} tokens cannot be kept", where="budget", fix=fix)
+    return [float(number) for number in numbers]
+
+
 def _bought(limit: Flops, prompts: Prompts, layout: Layout, patches: Sequence[Sequence[int]]) -> list[float]:
     """The budget of each image and video: their prompts' tokens, by cells. Line breaks count as if all stayed."""
     cells = np.array([sum(len(layout.places[grid]) for grid in grids) for grids in layout.images])
@@ -305,20 +323,23 @@ def _bought(limit: Flops, prompts: Prompts, layout: Layout, patches: Sequence[Se
 
 def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any, encoded: Encoded) -> list[Any]:
     count = len(encoded.grids)
+    if not isinstance(images, (list, tuple, type(None))) and np.ndim(images) != 4:
+        fix = "pass a list with one for each image or tile: images=[picture]"
+        raise ArrayError(f"images is a {type(images).__name__}, not a list", where="images", fix=fix)
     pictures = shown(model, inputs, processor, encoded.layout) if images is None else [*map(_opened, images)]
     if len(pictures) != count:
         what = f"{len(pictures)} pictures for {count} images or tiles"
         raise ArrayError(what, where="images", fix="pass one for each, in the order of the prompts")
     other = [] if images is None else unlike(model, inputs, pictures, encoded.layout)
     if other:
-        what = f"images {other} are not what the encoder sees, stretched: their processor may have cut something off"
+        what = f"images {other} are not what the encoder sees, stretched: others, in another order, turned or cropped"
         warnings.warn(f"{what}, and tokens lie elsewhere; pass processor= in place of images", HraWarning, stacklevel=3)
     return pictures
 
 
 def _opened(image: Any) -> Any:
     """An image that is looked at several times, opened once; the frames of a video as they are."""
-    return image if isinstance(image, (list, tuple)) else load_if_path(image)
+    return image if isinstance(image, (list, tuple)) else as_image(load_if_path(image))
 
 
 def _encode(model: Any, inputs: Mapping[str, Any], processor: Any, picture: np.ndarray) -> Tensor:

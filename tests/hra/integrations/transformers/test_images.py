@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import re
 import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+import transformers
 
 from hra.domains import tokens
-from hra.errors import HraWarning
+from hra.errors import ArrayError, HraWarning
 from hra.integrations.transformers import reduce, shown
+from hra.integrations.transformers.images import as_inputs
+from tests.helpers.model_families import family_model
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -38,6 +42,64 @@ def test_packed_patches_come_in_blocks():
         (y, x): float(picture[14 * y, 14 * x, 0]) for y in range(4) for x in range(4) if picture[14 * y, 14 * x, 0]
     }
     assert found == {(0, 1): 1.0, (1, 2): 0.5}
+
+
+_QWEN = dict.fromkeys(("qwen2_vl", "qwen2_5_vl", "qwen3_vl"), "Qwen2VL")
+_PACKING = _QWEN | {"glm4v": "Glm4v", "glm46v": "Glm46V", "ernie4_5_vl_moe": "Ernie4_5_VLMoe",
+                    "video_llama_3": "VideoLlama3", "paddleocr_vl": "PaddleOCRVL"}  # fmt: skip
+
+
+def _packing(name: str, family: str):
+    """A family's own processor, with patches of 14 pixels and pictures of 4 to 64 tokens."""
+    made = getattr(transformers, f"{name}ImageProcessorPil")(patch_size=14, merge_size=2)
+    twice = getattr(family_model(family).config.vision_config, "temporal_patch_size", 1)
+    made.temporal_patch_size = twice
+    made.size = {"shortest_edge": twice * 4 * 28**2, "longest_edge": twice * 64 * 28**2}
+    return made
+
+
+@pytest.mark.parametrize("family", _PACKING)
+def test_pictures_are_those_that_the_family_s_own_processor_packed(family):
+    across, down = np.meshgrid(np.linspace(0, 255, 400), np.linspace(0, 255, 120))
+    picture = np.stack([across, down, 255 - across], axis=2).astype(np.uint8)
+    processor = _packing(_PACKING[family], family)
+    inputs = processor([picture], return_tensors="pt")
+    seen = shown(family_model(family), inputs, processor)[0]
+    ramp = np.linspace(0, 1, seen.shape[1])
+    np.testing.assert_allclose(seen[..., 0], np.broadcast_to(ramp, seen.shape[:2]), atol=0.03)
+    np.testing.assert_allclose(seen[..., 1], np.linspace(0, 1, len(seen))[:, None].repeat(len(ramp), 1), atol=0.03)
+
+
+@pytest.mark.parametrize("family", _PACKING)
+def test_pictures_encoded_again_are_packed_as_the_family_s_own_processor_does(family):
+    picture = np.random.default_rng(0).integers(0, 256, (84, 112, 3), dtype=np.uint8)
+    processor = _packing(_PACKING[family], family)
+    inputs = processor([picture], return_tensors="pt")
+    made = as_inputs(family_model(family), inputs, (picture / 255).astype(np.float32), processor)
+    assert made["image_grid_thw"].tolist() == inputs["image_grid_thw"].tolist()
+    torch.testing.assert_close(made["pixel_values"], inputs["pixel_values"], atol=1e-3, rtol=0)
+
+
+def test_an_order_of_patches_that_is_not_known_is_refused():
+    processor = _packing("HunYuanVL", "qwen2_vl")
+    inputs = processor([np.zeros((112, 112, 3), np.uint8)], return_tensors="pt")
+    with pytest.raises(ArrayError, match=r"HunYuanVL.* packs patches in an order that is not known"):
+        shown(family_model("qwen2_vl"), inputs, processor)
+
+
+@pytest.mark.parametrize("change", ["order", "turned"])
+def test_pictures_in_another_order_or_upside_down_are_told(change):
+    model, inputs = model_of("llava"), dict(prompts("llava", (2,)))
+    pictures = np.random.default_rng(2).random((2, 112, 112, 3))
+    pictures = np.kron(pictures[:, :14, :14], np.ones((1, 8, 8, 1)))
+    inputs["pixel_values"] = torch.tensor(pictures).permute(0, 3, 1, 2).float()
+    other = pictures[::-1] if change == "order" else pictures[:, ::-1, ::-1]
+    for images, wrong in ((pictures, None), (other, r"images \[0, 1\] are not what the encoder sees")):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            reduce(model, inputs, allocator=tokens.UniformGrid(), budget=4, images=list(images))
+        told = [str(one.message) for one in caught if issubclass(one.category, HraWarning)]
+        assert len(told) == (wrong is not None) and all(re.search(str(wrong), one) for one in told)
 
 
 def test_pictures_that_a_processor_cropped_are_told():

@@ -54,7 +54,7 @@ def test_pictures_may_be_given_instead_of_pixels():
         ({"position_ids": torch.zeros(1, 73)}, {}, "cannot be shortened"),
         ({"words": torch.zeros(1, 73)}, {}, "'words' cannot be shortened"),
         ({"input_ids": torch.tensor([[1, 95, 95, 4]]), "attention_mask": None}, {}, "2 placeholders for 64"),
-        ({}, {"grids": [(8, 9)]}, "another number of cells"),
+        ({}, {"grids": [(8, 9)]}, "the model and its inputs state"),
         ({}, {"images": []}, "0 pictures for 1"),
         ({}, {"budget": [1, 2]}, "2 budgets for 1"),
         ({}, {"realize": "guess"}, "realize='guess'"),
