@@ -6,6 +6,7 @@ Amounts are read as people write them: ``10k`` triangles, ``2.5M``, ``64MB``, ``
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,19 +91,21 @@ def _number(text: str, units: dict[str, int], letters: str) -> float:
     return float(number) * units[plain[len(number) :].lower()]
 
 
-def size(text: str) -> tuple[int, int]:
+def size(text: str, option: str = "--viewport") -> tuple[int, int]:
     """``1920x1080`` as (1920, 1080).
+
+    Parameters
+    ----------
+    option : that it was given for.
 
     Raises
     ------
-    HraError : not two whole numbers.
+    HraError : not two whole numbers of at least 1.
     """
-    try:
-        width, height = (int(part) for part in text.lower().split("x"))
-    except ValueError as error:
-        fix = "write it as 1920x1080"
-        raise HraError(f"{text[:60]!r} is not a size", where="--viewport", fix=fix) from error
-    return width, height
+    sides = text.lower().split("x")
+    if len(sides) != 2 or not all(re.fullmatch("[0-9]{1,9}", side) and int(side) for side in sides):
+        raise HraError(f"{text[:60]!r} is not a size", where=option, fix="write it as 1920x1080")
+    return int(sides[0]), int(sides[1])
 
 
 @dataclass(frozen=True)

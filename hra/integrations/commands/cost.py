@@ -13,17 +13,17 @@ from hra.console import JsonOption, print_wide, size, write_json
 
 def cost(
     model: Annotated[str, typer.Option(help="A config.json, or llava-1.5-7b, qwen2.5-vl-7b, gemma-3-4b ...")],
-    tokens: Annotated[int, typer.Option(help="Visual tokens to keep of each picture.")] = 273,
-    text: Annotated[int, typer.Option(help="Tokens of the prompt beside them.")] = 64,
-    answer: Annotated[int, typer.Option(help="Tokens of the answer.")] = 128,
-    pictures: Annotated[int, typer.Option(help="Pictures, or tiles if the processor cuts them.")] = 1,
+    tokens: Annotated[int, typer.Option(min=0, help="Visual tokens to keep of each picture.")] = 273,
+    text: Annotated[int, typer.Option(min=0, help="Tokens of the prompt beside them.")] = 64,
+    answer: Annotated[int, typer.Option(min=0, help="Tokens of the answer.")] = 128,
+    pictures: Annotated[int, typer.Option(min=1, help="Pictures, or tiles if the processor cuts them.")] = 1,
     image: Annotated[str, typer.Option(help="Pixels, WxH; for encoders of any size.")] = "1024x1024",
     json_file: JsonOption = None,
 ) -> None:
     """Count operations and memory of a model, before and after a reduction."""
     from hra.integrations.transformers import CostModel, configuration
 
-    width, height = size(image)
+    width, height = size(image, "--image")
     counting = CostModel(configuration(model))
     options = {"text": text, "pictures": pictures, "size": (height, width)}
     whole, fewer = counting.cost(**options), counting.cost(**options, tokens=tokens)

@@ -107,9 +107,12 @@ class CostModel:
 
         Raises
         ------
-        ArrayError : an encoder of any size without ``size``, more tokens than there are, or not one number for each
-            layer.
+        ArrayError : an encoder of any size without ``size``, more tokens than there are, a negative number or a size
+            without pixels, or not one number for each layer.
         """
+        if min(text, 0, pictures - 1, *(side - 1 for side in size or ())) < 0:
+            what = f"text={text}, pictures={pictures} and size={size} are no prompt"
+            raise ArrayError(what, where="cost", fix="pass text >= 0, pictures >= 1 and (height, width) >= 1")
         patches, cells = self._grid(size)
         kept = cells if tokens is None else tokens
         if not 0 <= kept <= cells:

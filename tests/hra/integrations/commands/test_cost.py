@@ -43,3 +43,15 @@ def test_files_that_are_no_configuration_are_refused(tmp_path, content, capsys):
 def test_models_that_are_not_there_are_refused(model, capsys):
     assert run_hra("tokens", "cost", "--model", model) == 2
     assert "fix:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("image", ["0x0", "5", "-3x4", "1e3x5", "x", "1x2x3"])
+def test_images_that_are_no_size_are_refused(image, capsys):
+    assert run_hra("tokens", "cost", "--model", "qwen2.5-vl-7b", f"--image={image}") == 2
+    assert "where: --image" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--text", "--answer", "--pictures", "--tokens"])
+def test_negative_numbers_are_refused(option, capsys):
+    assert run_hra("tokens", "cost", "--model", "llava-1.5-7b", option, -1) == 2
+    assert option in capsys.readouterr().err

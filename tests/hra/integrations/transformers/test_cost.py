@@ -167,3 +167,6 @@ def test_what_cannot_be_counted_is_refused():
         CostModel(config).cost()
     with pytest.raises(ArrayError, match="25 of 24"):
         CostModel(config).cost(size=(112, 168), tokens=25)
+    for wrong in ({"text": -1}, {"pictures": 0}, {"size": (0, 112)}):
+        with pytest.raises(ArrayError, match="are no prompt"):
+            CostModel(config).cost(**{"size": (112, 168), **wrong})
