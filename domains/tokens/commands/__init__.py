@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Visual tokens of an image and a query.", no_args_is_help=True)
 
-_FORMATS = "A PNG, JPEG, WebP, TIFF, BMP, GIF, TGA, JPEG 2000 or Netpbm file"
+_FORMATS = "A PNG, JPEG, WebP, AVIF, TIFF, BMP, GIF, TGA, JPEG 2000 or Netpbm file"
 ImageArgument = Annotated[Path, typer.Argument(help=f"{_FORMATS}.")]
 ImagesArgument = Annotated[
     Path,

@@ -64,8 +64,8 @@ def _failed(path: Path) -> list[dict[str, str]]:
 
 # What files are called whose formats `load_image` reads.
 SUFFIXES = frozenset((
-    *(".apng", ".bmp", ".dib", ".gif", ".j2k", ".jfif", ".jp2", ".jpe", ".jpeg", ".jpf", ".jpg", ".jpx", ".pbm"),
-    *(".pgm", ".png", ".pnm", ".ppm", ".tga", ".tif", ".tiff", ".webp"),
+    *(".apng", ".avif", ".bmp", ".dib", ".gif", ".j2k", ".jfif", ".jp2", ".jpe", ".jpeg", ".jpf", ".jpg", ".jpx"),
+    *(".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tga", ".tif", ".tiff", ".webp"),
 ))  # fmt: skip
 Progress = Callable[[int, int], None]
 

@@ -27,7 +27,7 @@ _CHANNELS = {"rgb": 3, "gray": 1}
 def load_image(
     path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, mode: Literal["rgb", "gray"] = "rgb"
 ) -> np.ndarray:
-    """A PNG, JPEG, WebP, TIFF, BMP, GIF, TGA, JPEG 2000 or Netpbm file as an array, upright by its EXIF orientation.
+    """A PNG, JPEG, WebP, AVIF, TIFF, BMP, GIF, TGA, JPEG 2000 or Netpbm file as an array, upright as it says.
 
     Alpha is laid over white. Grey and floating-point files keep their 16 or 32 bits; Pillow decodes 16-bit *colour* to
     8 bits per channel. Colour profiles are ignored.

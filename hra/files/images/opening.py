@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 # Only formats that Pillow decodes by itself: an EPS file, for one, would start Ghostscript.
-FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM")
+FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM", "AVIF")
 _ORIENTATION = 0x0112  # the EXIF tag
 # Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
 _FILTERS = threading.Lock()

@@ -54,13 +54,13 @@ def test_all_suffixes_of_formats_that_are_read_count_and_others_are_told(picture
     folder = tmp_path / "in"
     folder.mkdir()
     one = next(path for path in sorted(pictures.rglob("*.*")) if "poison" not in path.name)
-    for name in ("a.JPE", "b.jfif", "c.jpeg", "d.avif", "e.txt", "f"):
+    for name in ("a.JPE", "b.jfif", "c.jpeg", "d.heic", "e.txt", "f"):
         (folder / name).write_bytes(one.read_bytes())
     report = tokens.allocate_folder(folder, tmp_path / "a", ALLOCATION)
-    assert (report.images, report.errors, report.skipped) == (3, {}, {"": 1, ".avif": 1, ".txt": 1})
+    assert (report.images, report.errors, report.skipped) == (3, {}, {"": 1, ".heic": 1, ".txt": 1})
     run = ["allocate", str(folder), "--budget", "12", "--relevance", "uniform", "--out", str(tmp_path / "b")]
     result = CliRunner().invoke(app, run)
-    assert result.exit_code == 0 and "1 without suffix, 1 .avif, 1 .txt" in " ".join(result.output.split())
+    assert result.exit_code == 0 and "1 without suffix, 1 .heic, 1 .txt" in " ".join(result.output.split())
 
 
 def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
