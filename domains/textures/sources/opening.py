@@ -18,6 +18,7 @@ from hra.domains.textures.sources.tile_cache import TileCache
 from hra.errors import MissingExtra, RepairWarning
 from hra.files.images import MAX_PIXELS, load_image
 from hra.files.images.arrays import unit_range
+from hra.files.images.opening import open_upright
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path
 from hra.kernels.pyramids.levels.reductions import colors, to_srgb
@@ -25,6 +26,8 @@ from hra.kernels.pyramids.levels.reductions import colors, to_srgb
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
 MAX_TEXELS = DEFAULT.texels
 _ONLY_OPENIMAGEIO = (".dds", ".exr", ".hdr", ".jxl", ".tx")
+# Of BMP with 32 bits OpenImageIO 3.2 ignores which bits are red, green and blue, and takes bits without use for alpha.
+_ONLY_PILLOW = (".bmp", ".dib")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ def open_image(
     Texels are read tile by tile through a cache of limited size. Levels that the file has are used as far as their
     sizes are halves rounded up; the others are made from the last of those when one is first read, into a temporary
     file. uint8 files stay uint8; others become float32, integers in 0 .. 1. Alpha is kept as a fourth channel, not
-    multiplied. Without OpenImageIO, what Pillow reads is decoded at once, to RGB on white.
+    multiplied. BMP is decoded at once, and so is, without OpenImageIO, all that Pillow reads, to RGB on white.
 
     Parameters
     ----------
@@ -91,12 +94,14 @@ def open_image(
     >>> len(source.mips), source.mips[0][:2, :3].shape
     (12, (2, 3, 3))
     """
+    suffix = local_path(path).suffix.lower()
     try:
         cache = cache or TileCache()
     except MissingExtra:
-        if local_path(path).suffix.lower() in _ONLY_OPENIMAGEIO:
+        if suffix in _ONLY_OPENIMAGEIO:
             raise
-        texels = load_texels(path, max_texels)
+    if cache is None or suffix in _ONLY_PILLOW:
+        texels = _decoded(path, max_texels) if suffix in _ONLY_PILLOW else load_texels(path, max_texels)
         return ImageSource(build_mips(texels, srgb is not False), RGBA8, srgb is not False)
     header = read_header(path, max_texels)
     levels = [StoredLevel(cache, header, index) for index in range(len(header.stored))]
@@ -106,6 +111,12 @@ def open_image(
     made = MadeLevels(stored[-1], encoded)
     rest = [MadeLevel(made, index, shape) for index, shape in enumerate(shapes[len(stored) :], start=1)]
     return ImageSource((*stored, *rest), header.texels, encoded)
+
+
+def _decoded(path: str | os.PathLike[str], max_texels: int) -> np.ndarray:
+    """An image of 8 bits decoded by Pillow, with its alpha: uint8 [H, W, 3 or 4]."""
+    with open_upright(path, min(max_texels, MAX_PIXELS)) as image:
+        return np.array(image.convert("RGBA" if image.has_transparency_data else "RGB"))
 
 
 def shown_texels(path: str | os.PathLike[str]) -> tuple[np.ndarray, TexelFormat]:

@@ -100,6 +100,20 @@ class TestReading:
         for page in range(whole.pages.bytes.size):
             np.testing.assert_array_equal(lazy.read(page), whole.read(page))
 
+    @pytest.mark.parametrize(("kind", "order"), [("plain", [2, 1, 0, 3]), ("masks", [3, 2, 1, 0])])
+    def test_a_bmp_of_32_bits_has_its_own_order_and_no_alpha_where_bits_are_unused(
+        self, tmp_path: Path, kind: str, order: list[int]
+    ) -> None:
+        colours = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3) * 4
+        padded = np.concatenate([colours[::-1], np.zeros((4, 5, 1), np.uint8)], axis=2)
+        stored = padded[..., order].tobytes()
+        masks = struct.pack("<3I", 0xFF000000, 0xFF0000, 0xFF00) if kind == "masks" else b""
+        start = 54 + len(masks)
+        head = b"BM" + struct.pack("<I2HI", start + len(stored), 0, 0, start)
+        head += struct.pack("<I2i2H2I2i2I", 40, 5, 4, 1, 32, 3 if masks else 0, len(stored), 0, 0, 0, 0)
+        (tmp_path / "a.bmp").write_bytes(head + masks + stored)
+        np.testing.assert_array_equal(np.array(open_image(tmp_path / "a.bmp").mips[0]), colours)
+
     def test_a_jpeg_is_decoded_as_by_pillow(self, tmp_path: Path) -> None:
         y, x = np.indices((100, 200))
         smooth = np.stack([y + 20, x, 255 - x], axis=2).astype(np.uint8)
