@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from transformers.image_processing_utils import BaseImageProcessor
 
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
@@ -45,7 +46,8 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout 
     ((28, 28, 3), 0.5)
     """
     mean, deviation = statistics(processor)
-    _check_order(model, processor, (mean, deviation))
+    if inputs.get("image_grid_thw") is not None:
+        _check_order(model, processor, (mean, deviation))
 
     def coloured(picture: Tensor) -> np.ndarray:
         return np.clip(picture.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32)
@@ -151,12 +153,10 @@ def _block(pixels: Tensor, merge: int) -> int:
 def _check_order(model: Any, stated: Any, normal: tuple[np.ndarray, np.ndarray]) -> None:
     """Refuse processors that pack patches in an order that is not known: they are given a ramp of colours."""
     processor: Any = getattr(stated, "image_processor", stated)
-    if not callable(processor):
+    if not isinstance(processor, BaseImageProcessor):  # one that only states how it normalises
         return
     rows, columns = np.indices(_PROBE) / np.reshape(_PROBE, (2, 1, 1))
     made: Any = processor([(255 * np.stack([rows, columns, rows], axis=2)).astype(np.uint8)], return_tensors="pt")
-    if made.get("image_grid_thw") is None:
-        return
     ramp = _images(model, made, None)[0].permute(1, 2, 0).numpy() * normal[1] + normal[0]
     height, width = ramp.shape[:2]
     expected = np.moveaxis(np.indices((height, width)) / np.reshape((height, width), (2, 1, 1)), 0, 2)
