@@ -1,4 +1,4 @@
-"""The Python blocks of every tutorial, and of the page on residency, run as they stand, one after the other."""
+"""The Python blocks of tutorials and of some other pages run as they stand, and print what is stated below them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 # The index has no blocks; it leads to the others.
 TUTORIALS = [path for path in sorted((DOCS / "tutorials").glob("*.md")) if path.stem != "index"]
-TUTORIALS.append(DOCS / "residency.md")
+TUTORIALS += [DOCS / f"{name}.md" for name in ("how-to-choose", "pools", "residency", "start")]
+PAGES = [*TUTORIALS, pytest.param(DOCS / "interop.md", marks=pytest.mark.gl)]
+# A block, and what it prints where a block of text follows at once.
+BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
-def test_every_python_block_runs(tutorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("tutorial", PAGES, ids=lambda path: path.stem)
+def test_every_python_block_runs(tutorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for block in _blocks(tutorial):
+    for block, stated in BLOCK.findall(tutorial.read_text("utf-8")):
         exec(compile(block, str(tutorial), "exec"), names)
+        printed = capsys.readouterr().out
+        assert not stated or printed == stated
 
 
-@pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("tutorial", PAGES, ids=lambda path: path.stem)
 def test_blocks_compile_and_links_lead_somewhere(tutorial: Path):
-    assert _blocks(tutorial)
-    for block in _blocks(tutorial):
+    text = tutorial.read_text("utf-8")
+    assert BLOCK.search(text)
+    for block, _ in BLOCK.findall(text):
         compile(block, str(tutorial), "exec")
-    links = re.findall(r"\]\(([^)#]+)\)", tutorial.read_text("utf-8"))
+    links = re.findall(r"\]\(([^)#]+)\)", text)
     assert not [link for link in links if "://" not in link and not (tutorial.parent / link).exists()]
-
-
-def _blocks(tutorial: Path) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", tutorial.read_text("utf-8"), re.DOTALL)
