@@ -11,7 +11,7 @@ from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import LARGEST_TOTAL, Problem, check_budget
-from hra.model.sets import first_unusable
+from hra.model.sets import attainable, first_unusable
 from hra.model.solution import Solution
 from hra.solvers.forest.pava import hull_slopes
 from hra.solvers.search.deepening import improve
@@ -96,7 +96,7 @@ def solve_forest(forest, share, gain, capacity, states, selected):
     price = max(compiled_threshold(slope, forest.cost, capacity), 0.0)
     for r in range(gain.size):
         selected[r] = slope[r] > price
-    limit = states.cost.size
+    limit, gain = states.cost.size, attainable(*forest.order, gain, forest.cost, capacity)
     shortfall, proven = improve(forest.order, share, gain, forest.cost, capacity, price, limit, states, selected)
     return price, shortfall, proven
 

@@ -122,6 +122,8 @@ class _Facts:
         gained, everything = sum(compress(self.gains, self.taken)), sum(self.gains)
         self.gained, self.residual = Fraction(gained, self.unit), Fraction(least + everything - gained, self.unit)
         # Line 5: the bound that price and flows prove, or the sum of all gains if that is less; and what proves it.
+        self.gains = self._attainable()
+        everything = sum(self.gains)
         left = [g - price * c for g, c in zip(self.gains, self.costs, strict=True)]
         for f, (a, b) in zip(flows, self.edges, strict=True):
             left[a] += f
@@ -129,6 +131,22 @@ class _Facts:
         bound = price * self.room + sum(e for e in left if e > 0)
         sure = everything, 0, [0] * len(flows), self.gains
         self.dual, self.price, self.flows, self.left = (bound, price, flows, left) if bound < everything else sure
+
+    def _attainable(self) -> list[int]:
+        """Gains, and 0 for what no closed set within the room contains, because it and what it needs cost more."""
+        needs: list[list[int]] = [[] for _ in self.costs]
+        for a, b in self.edges:
+            needs[b].append(a)
+        costs, least, needed, result = self.costs.copy(), 0, [], []
+        for r in reversed(range(len(costs))):  # what saves counts as a part of one thing that it needs
+            if needs[r]:
+                costs[needs[r][-1]] += min(costs[r], 0)
+            else:
+                least += min(costs[r], 0)
+        for cost, before, gain in zip(costs, needs, self.gains, strict=True):
+            needed.append(max((needed[a] for a in before), default=0) + max(cost, 0))
+            result.append(gain if least + needed[-1] <= self.room else 0)
+        return result
 
     def choice(self) -> Any:  # statements, and whether they hold
         budget, claims = self.problem.budget, self.claims  # line 3 first, then line 4

@@ -6,7 +6,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,11 +19,13 @@ from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, p
 from hra.model.hierarchy import Hierarchy, divisible
 from hra.model.metrics import ErrorMetric
 from hra.model.precise import precise_total
-from hra.model.sets import first_unusable, total
+from hra.model.sets import attainable, first_unusable, take_with_predecessors, total
 from hra.model.short_repr import ShortRepr
 
 # Gains may add up to this much: prices and bounds of larger ones could overflow.
 LARGEST_TOTAL = 1e307
+# Refinements of which exact sums say whether the budget covers them, each in the time of a pass over all nodes.
+_DOUBTFUL = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,6 +123,22 @@ class Problem(ReadOnlyArrays, ShortRepr):
             return 0.0
         cost = self.hierarchy.unit_cost_high if self.strict else self.hierarchy.unit_cost
         return total(cost, self.pinned)
+
+    @cached_property
+    def attainable_gain(self) -> np.ndarray:
+        """The gain of each refinement [R], but 0 for what no set within the capacity contains: no bound needs it."""
+        hierarchy, order = self.hierarchy, self.hierarchy.predecessors
+        gain = attainable(*order, self.gain, self.cost, self.capacity)
+        if not hierarchy.units.exact and not hierarchy.shrinks and hierarchy.parent is not None:
+            # Costs are rounded down: for a few that they leave in doubt, those of the nodes are summed up.
+            strict = replace(self, strict=True)
+            sure = attainable(*order, self.gain, strict.cost, strict.capacity)
+            for r in np.flatnonzero(sure < gain)[:_DOUBTFUL].tolist():
+                needed = np.zeros(gain.size, np.bool_) if self.pinned is None else self.pinned.copy()
+                needed[r] = True
+                take_with_predecessors(*order, needed)
+                gain[r] *= hierarchy.cost_of(needed) <= self.budget
+        return gain
 
     @cached_property
     def slope_cost(self) -> np.ndarray:

@@ -85,6 +85,30 @@ def take_shrinking(offsets, predecessors, cost, selected):
 
 
 @njit(cache=True)
+def attainable(offsets, predecessors, gain, cost, capacity):
+    """``gain`` [R], and 0 for what no down-closed set within ``capacity`` contains; costs are whole numbers.
+
+    Let t be the cost of a refinement and of what saves after it, each counted after one of its predecessors. A set
+    costs at least all that the first refinements save, min(t, 0), and max(t, 0) of each of its members.
+    """
+    n, least = gain.size, 0.0
+    cost, needed, result = cost.copy(), np.zeros(n), gain.copy()
+    for r in range(n - 1, -1, -1):
+        if cost[r] < 0.0:
+            if offsets[r] < offsets[r + 1]:
+                cost[predecessors[offsets[r + 1] - 1]] += cost[r]
+            else:
+                least += cost[r]
+    for r in range(n):
+        for k in range(offsets[r], offsets[r + 1]):
+            needed[r] = max(needed[r], needed[predecessors[k]])
+        needed[r] += max(cost[r], 0.0)
+        if least + needed[r] > capacity:
+            result[r] = 0.0
+    return result
+
+
+@njit(cache=True)
 def drop_without_predecessors(edges, selected):
     """Deselect what lacks a predecessor, in place; ``edges`` [E, 2] are sorted by successor, coarse to fine."""
     for e in range(edges.shape[0]):

@@ -15,6 +15,7 @@ Picard 1976, with the capacity's multiplier: Everett 1963). Its distance from a 
 
 is a sum of terms >= 0, none of which is larger than what it speaks of: computed in this form, a dominant gain cannot
 hide what the others leave. Everything is rounded outward, so that the distance holds for the numbers as they are.
+Refinements that cost more than C with what they need are in no such S: their gains count as 0.
 """
 
 from __future__ import annotations
@@ -64,14 +65,15 @@ def certify(problem: Problem, selected: np.ndarray, price: float, share: np.ndar
     ----------
     share : float64 [E], how surplus is split over predecessors, or None where each refinement has at most one.
     """
-    order, rest = problem.hierarchy.predecessors, everything_else(problem.gain, selected)
+    gain = problem.attainable_gain
+    order, rest = problem.hierarchy.predecessors, everything_else(gain, selected)
     if 0.0 < price < np.inf and rest > 0.0:
         split, flow = np.ones(order[1].size) if share is None else share, np.empty(order[1].size)
         # A copy, since Numba compiles once more for a set that cannot be written.
-        lost = distance(*order, problem.gain, problem.cost, price, split, selected.copy(), problem.capacity, flow)
+        lost = distance(*order, gain, problem.cost, price, split, selected.copy(), problem.capacity, flow)
         if lost < rest:
             return Certificate(price, problem.hierarchy.units.size, flow, lost)
-    # Without a price everything that is left may be gained.
+    # Without a price everything that is left, and not too dear, may be gained.
     return Certificate(0.0, problem.hierarchy.units.size, np.zeros(order[1].size), rest)
 
 

@@ -38,6 +38,8 @@ def select_reduced(select: Select, problem: Problem, *, any_cost: bool) -> Solut
     """
     if not any_cost:
         select = partial(_joined_solution, select)
+    if not problem.hierarchy.units.exact:  # else what fits by rounding alone would be chosen, and missed
+        problem = replace(problem, gain=problem.attainable_gain)
     solution = select(problem)
     if problem.hierarchy.units.exact:
         return solution

@@ -65,7 +65,7 @@ class Exact(Traversal):
             share, states = _shares(problem, price), None
         else:
             share, states = np.ones(len(hierarchy.edges)), new_states(self.max_states)
-        given = (hierarchy.predecessors, share, problem.gain, problem.cost, problem.capacity, price)
+        given = (hierarchy.predecessors, share, problem.attainable_gain, problem.cost, problem.capacity, price)
         shortfall, proven = improve(*given, self.max_states, states, selected)
         filled = complete(problem, selected, problem.ratio, spend_all=self.spend_all)
         more = precise_difference(problem.gain, filled, selected)

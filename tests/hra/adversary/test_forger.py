@@ -123,7 +123,7 @@ def test_forgeries_of_every_kind_are_tried_and_noticed() -> None:
     """That the adversary can tell: changes are not read, refuted, or accepted where what is stated stays true."""
     found = Found()
     for kind in ORIGINS:
-        for change, file in forgeries(kind, 1, 60):
+        for change, file in forgeries(kind, 4, 60):
             found.count(change, judged(file))
     assert set(found.of) == {*OPERATIONS, "two fields"}
     assert found.total.keys() == {"not read", "refuted", "true and accepted", "false and not proven"}

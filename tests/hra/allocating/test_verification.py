@@ -285,9 +285,9 @@ def test_small_searches_decide_every_bound_of_whole_numbers():
 
 
 def test_a_search_is_given_up_after_so_many_decisions(monkeypatch):
-    """Of one refinement that does not fit: to begin, to take it, to leave it."""
-    claims = anything(Hierarchy.flat([2]), [3.0], 1, 0.0, [], 2.0)
-    for decisions, proven in ((2, False), (3, True)):
+    """Of two refinements that do not fit together: to begin, to take or leave each, the other one after the first."""
+    claims = anything(Hierarchy.flat([1, 1]), [3.0, 3.0], 1, 0.0, [], 3.0)
+    for decisions, proven in ((4, False), (5, True)):
         monkeypatch.setattr(verification, "_DECISIONS", decisions)
         assert (verify(claims).unproven == ()) == proven
 
@@ -297,17 +297,18 @@ def test_a_search_is_given_up_after_so_many_decisions(monkeypatch):
     [([1, 2], 2, 1.0), ([1, 2], 1, 3.0), ([0.1, 0.2], 0.2, 10.0), ([0.5, 0.25], 0.3, 8.0), ([1, 2], 0.5, 3.0)],
 )
 def test_price_and_room_are_in_the_costs_own_unit(cost, budget, price, monkeypatch):
-    """By hand: price * room + what each gain is more than its price, of gains 4 and 5."""
+    """By hand: price * room + what each gain is more than its price, of gains 4 and 5 that the budget covers."""
     monkeypatch.setattr(verification, "_DECISIONS", 0)
     found = verify(anything(Hierarchy.flat(cost), [4.0, 5.0], budget, price, [], 9.0))
     step = {0.3: 0.25, 0.5: 0.0}.get(budget, budget)
-    worth = sum(max(Fraction(g) - Fraction(price) * Fraction(repr(c)), 0) for g, c in zip((4, 5), cost, strict=True))
-    assert found.bound == min(Fraction(price) * Fraction(repr(step)) + worth, 9)
+    covered = [(g, c) for g, c in zip((4, 5), cost, strict=True) if c <= budget]
+    worth = sum(max(Fraction(g) - Fraction(price) * Fraction(repr(c)), 0) for g, c in covered)
+    assert found.bound == min(Fraction(price) * Fraction(repr(step)) + worth, sum(g for g, _ in covered))
 
 
 def test_the_unit_of_a_price_counts():
-    claims = anything(Hierarchy.flat([1]), [4.0], 0.0, 8.0, [], 4.0)
-    for unit, bound in ((Fraction(1), 0), (Fraction(4), 2), (Fraction(1, 4), 0)):
+    claims = anything(Hierarchy.flat([1, 1]), [4.0, 4.0], 1.0, 5.0, [], 8.0)
+    for unit, bound in ((Fraction(1), 5), (Fraction(4), 6.75), (Fraction(1, 4), 8)):
         assert verify(stating(claims, certificate=replace(claims.certificate, unit=unit))).bound == bound
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,8 @@ from hra.model.problem import Problem
 from hra.traversals.exact import Exact
 from tests.helpers.allocators import Plain, Table, allocate, problem_of
 from tests.helpers.hierarchies import KINDS, case, random_dag, random_parents
+from tests.helpers.instances import instances
+from tests.helpers.rational import Exactly
 from tests.helpers.references import affordable_sets, best_gain, bound_of
 
 seeds = st.integers(0, 2**32 - 1)
@@ -80,9 +83,8 @@ def test_the_best_of_all_sets_is_found_and_proven(kind, seed):
     budget = random_budget(rng, hierarchy)
     allocation = allocate(hierarchy, values, budget, Exact(), "gain")
     assert allocation.gain == pytest.approx(best_gain(allocation.problem), rel=1e-9)
-    # Where nothing is gained, what the search rounds up is a bound all the same.
-    rounding = allocation.shortfall <= 1e-14 * allocation.problem.gain.sum()
-    assert allocation.status == "optimal" or (rounding and allocation.gain == 0)
+    assert allocation.status == "optimal"
+    assert allocation.gain > 0 or allocation.shortfall == 0
 
 
 @kinds
@@ -94,6 +96,37 @@ def test_costs_need_not_be_whole(kind, seed):
     gain = rng.random(len(hierarchy))
     problem = problem_of(fractional, gain, "gain", budget=float(rng.random() * cost.sum()))
     check(problem, Exact(), best_gain(problem))
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "gains", "budget"),
+    [
+        (Hierarchy.flat([4, 3, 3, 2]), [1.0, 1.0, 1.0, 0.0], 0),
+        (Hierarchy.flat([1 / 3, 0.1, 0.7]), [0.3, 0.1, 0.7], 0),
+        (Hierarchy.tree([-1, 0], [1.6363739166412, 3 / 7], mode="add"), [0.0, 0.868], 1.6363739166412),
+        (Hierarchy.flat([1e14 / 3, 1e-9, 1e-3]), [3.0, 1.0, 1e6], 5e-10),
+        (Hierarchy.tree([-1, 0, 0, 1, 1, 3, 3], [2, 3, 2, 1, 2, 0, 0]), [0.0, 0.5, 0.4, 0.8, 0.3, 0.1, 0.1], 2),
+        (Hierarchy.tree([-1, 0, 0, 0], [2, 2, 2, 2], mode="child"), [0.0, 0.3, 0.5, 0.1], 2),
+        (Hierarchy.flat([1, 1000]), [1e-9, 1e5], 1),
+    ],
+)
+def test_nothing_that_cannot_be_paid_is_a_part_of_the_bound(hierarchy, gains, budget):
+    for traversal in (hra.Hull(), Exact()):
+        allocation = hra.solve(hierarchy, budget, gains=gains, traversal=traversal)
+        assert allocation.gain == Exactly.of(allocation.problem).best()
+        assert allocation.shortfall <= 1e-14 * allocation.gain and repr(allocation).endswith("the best possible")
+
+
+@given(instances("uneven costs") | instances("shrinking") | instances("fractional"))
+def test_a_proof_that_nothing_is_missing_agrees_with_enumeration(instance):
+    exactly = Exactly.of(instance.problem)
+    best = exactly.best()
+    assert best is not None
+    for traversal in (hra.Hull(), Exact()):
+        allocation = instance.allocate(traversal)
+        assert best <= exactly.gained(allocation.selected) + Fraction(allocation.shortfall)
+        if best == 0 and instance.hierarchy.units.exact and instance.hierarchy.parent is not None:
+            assert allocation.shortfall == allocation.gap == 0
 
 
 @given(seed=seeds, tenths=st.integers(0, 30))
