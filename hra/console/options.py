@@ -41,8 +41,12 @@ def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
     file = written_as(*suffixes)
 
     def check(path: Path | None) -> Path | None:
-        if path is None or (suffixes and path.suffix and not os.path.isdir(path)):
+        if path is None or (path.suffix.lower() in suffixes and not os.path.isdir(path)):
             return file(path)
+        if suffixes and path.suffix and not os.path.isdir(path):
+            what = f"the format {path.suffix[:20]!r} is not written here"
+            fix = f"use {', '.join(suffixes)}, or make the folder of this name first"
+            raise FileError(what, where=str(path)[:500], fix=fix)
         _check_folder(path)
         return path
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hra.caching import cached_property
-from hra.errors import FileError, HraError
+from hra.errors import FileError, HraWarning
 from hra.files.local_files import local_path
 
 
@@ -36,6 +37,10 @@ class FileList:
         Raises
         ------
         FileError : no such folder, one that cannot be read, or no such file in it.
+
+        Warns
+        -----
+        HraWarning : links to folders, which are not followed.
         """
         top = local_path(root)
         others: Counter[str] = Counter()
@@ -68,15 +73,23 @@ def _files(root: Path, suffixes: frozenset[str], others: Counter[str]) -> Iterat
     def refuse(error: OSError) -> None:
         raise FileError(f"a folder cannot be read: {error.strerror}", where=str(error.filename)[:500]) from error
 
-    for folder, _, files in os.walk(root, onerror=refuse if root.is_dir() else None):
+    for folder, folders, files in os.walk(root, onerror=refuse if root.is_dir() else None):
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        if links:
+            what = f"{folder}: links to folders are not followed: {', '.join(sorted(links))[:200]}"
+            warnings.warn(what, HraWarning, stacklevel=4)
         for name in files:
             suffix = os.path.splitext(name)[1].lower()
             if suffix not in suffixes:
                 others[suffix] += 1
             else:
                 path = Path(folder, name)
-                try:
-                    yield path.relative_to(root).as_posix(), path.stat().st_size
-                except OSError as error:
-                    what = f"a file disappeared while the folder was read: {error.strerror}"
-                    raise HraError(what, where=str(path)[:500], fix="run it when nothing changes the folder") from error
+                yield path.relative_to(root).as_posix(), _size(path)
+
+
+def _size(path: Path) -> int:
+    """In bytes; 0 of a link that leads nowhere, of which whoever reads it is told."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -16,7 +16,7 @@ from hra.files.local_files import make_folder, read_regular
 JOB = "job.json"
 
 
-def open_job(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> dict[str, Any]:
+def open_job(folder: str | os.PathLike[str], facts: Mapping[str, Any], pieces: str = "") -> dict[str, Any]:
     """The facts of the job in ``folder``, which becomes the job of ``facts`` if there is none yet.
 
     Pieces are written whole (`write_atomically`), so that what is there is done; ``job.json`` says of what.
@@ -24,16 +24,21 @@ def open_job(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> dict[s
     Parameters
     ----------
     facts : values of JSON that decide every piece: settings, and what goes in.
+    pieces : pattern of the names of pieces, which a folder without ``job.json`` must not hold: nobody knows of what
+        they are.
 
     Raises
     ------
     FileError : the folder cannot be made or written, or its job.json is damaged.
-    HraError : it holds another job.
+    HraError : it holds another job, or pieces of one that is not known.
     """
     root = make_folder(folder)
     wanted = json.loads(json.dumps(facts))
     known = _read(root / JOB)
     if known is None:
+        if pieces and next(root.rglob(pieces), None) is not None:
+            what = f"the folder holds results and no {JOB} that says of what"
+            raise HraError(what, where=str(root)[:500], fix="use another folder, or remove this one")
         write_atomically(root / JOB, (json.dumps(wanted, indent=2) + "\n").encode())
         return wanted
     other = [name for name in sorted({*known, *wanted}) if known.get(name) != wanted.get(name)]

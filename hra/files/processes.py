@@ -53,7 +53,8 @@ def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int)
         try:
             yield from _handed_out(pool, work, iter(items), _AHEAD * jobs)
         except BrokenProcessPool as error:
-            fix = "run it again, it goes on where it stopped; if memory was short, with fewer jobs"
+            fix = "run it again: it goes on where it stopped, with fewer jobs if memory was short"
+            fix += "; all of a script that calls this stands behind `if __name__ == '__main__':`"
             raise HraError("a process was killed while it worked", where=f"{jobs} jobs", fix=fix) from error
         except (KeyboardInterrupt, GeneratorExit):  # nobody waits for the rest
             for process in set(multiprocessing.active_children()) - set(others):

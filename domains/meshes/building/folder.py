@@ -108,7 +108,7 @@ def build_folder(
     # Jobs without it are those that earlier versions began.
     extra = {"appearance": True} if appearance else {}
     facts = {"grid_bits": grid_bits, "meshes": len(folder.names), "digest": folder.digest}
-    open_job(out, {**asdict(settings), **extra, **facts})
+    open_job(out, {**asdict(settings), **extra, **facts}, "*.hra")
     missing = [name for name in folder.names if not task.place(name).exists()]
     resumed, errors = len(folder.names) - len(missing), {}
     progress(resumed, len(folder.names))

@@ -10,7 +10,7 @@ from hra.caching import cached_property
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import Choice
-from hra.domains.tokens.corpus.rows import Row, error_row, rows_of, table_of, token_row
+from hra.domains.tokens.corpus.rows import Row, as_text, error_row, rows_of, table_of, token_row
 from hra.domains.tokens.methods.named import named_allocator
 from hra.errors import HraError, MissingExtra
 from hra.files.images.files import decode_image, load_image
@@ -173,8 +173,8 @@ class TokenAllocation:
 
 
 def name_of(row: Row) -> str:
-    """The id of a row, or else its path."""
-    return str(row["path"] if row.get("id") is None else row["id"])
+    r"""The id of a row, or else its path; bytes that are no UTF-8 as ``\udcff``, which tables of text can hold."""
+    return as_text(str(row["path"] if row.get("id") is None else row["id"]))
 
 
 def _check(rows: list[Row]) -> None:

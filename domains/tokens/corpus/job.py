@@ -136,7 +136,7 @@ def allocate_folder(
     folder = FileList.of(images, SUFFIXES)
     named = {**asdict(allocation), "relevance": allocation.relevance_name}
     given = {"allocation": named, "shard_size": shard_size, "sample": sample}
-    open_job(out, {**given, "images": len(folder.names), "digest": folder.digest})
+    open_job(out, {**given, "images": len(folder.names), "digest": folder.digest}, "shard-*.parquet")
     if sample is not None:
         allocation = replace(allocation, price=_price(folder, allocation, sample, jobs, Path(out)))
     shards = [Path(out, f"shard-{number:06}.parquet") for number in range(-(-len(folder.names) // shard_size))]

@@ -28,7 +28,12 @@ def error_row(name: str, error: Exception) -> Row:
     code = error.code if isinstance(error, HraError) else type(error).__name__
     what = error.what if isinstance(error, HraError) else str(error)
     empty = dict.fromkeys(("indices", "levels", "boxes", "gain", "gap", "used", "confidence", "by"))
-    return {"id": name, **empty, "error": f"{code}: {what}"}
+    return {"id": name, **empty, "error": as_text(f"{code}: {what}")}
+
+
+def as_text(name: str) -> str:
+    r"""A name of a file as UTF-8 can hold it: bytes that are none of its characters as ``\udcff``."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def rows_of(batch: Any) -> list[Row]:

@@ -160,7 +160,7 @@ class StreamedImage:
         status = file.path.stat()
         facts = {"version": _VERSION, "name": file.path.name, "bytes": status.st_size, "changed": status.st_mtime_ns}
         facts |= {"size": list(size), "patch": patch, "channels": channels and list(channels), "window": window}
-        open_job(stored, facts)
+        open_job(stored, facts, "rows-*.npz")
         names = [stored / f"rows-{n:05}.npz" for n in range(-(-size[0] // (patch << _BLOCK)))]
         rows: list[list[np.ndarray]] = []
         for number, name in enumerate(names):

@@ -104,7 +104,7 @@ class TokenAllocation(tokens.TokenAllocation):
             keep_freed_memory()  # a process of Ray's that does nothing else
         if self.out:
             settings = asdict(self)
-            open_job(settings.pop("out"), {"allocation": settings})
+            open_job(settings.pop("out"), {"allocation": settings}, "*.parquet")
 
     def __call__(self, batch: Any) -> Any:
         """The rows of a batch, a table of PyArrow; with a folder ``out`` only their ``id`` and ``error``."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hra.errors import FileError
+from hra.errors import FileError, HraWarning
 from hra.files.file_list import FileList
 
 
@@ -25,3 +25,13 @@ def test_files_are_listed_by_name_whatever_their_case(tmp_path: Path):
             FileList.of(root, frozenset({".png"}))
     with pytest.raises(FileError, match="no file for it"):
         FileList.of(tmp_path, frozenset({".jpg"}))
+
+
+def test_links_that_lead_nowhere_are_files_and_links_to_folders_are_told(tmp_path: Path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.png").write_text("a")
+    (tmp_path / "in" / "gone.png").symlink_to(tmp_path / "nowhere.png")
+    assert FileList.of(tmp_path / "in", frozenset({".png"})).names == ("a.png", "gone.png")
+    (tmp_path / "in" / "more").symlink_to(tmp_path)
+    with pytest.warns(HraWarning, match="links to folders are not followed: more"):
+        assert len(FileList.of(tmp_path / "in", frozenset({".png"})).names) == 2

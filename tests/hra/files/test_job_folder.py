@@ -92,6 +92,12 @@ def test_a_folder_knows_its_job(tmp_path: Path):
     (tmp_path / "a" / "b" / JOB).write_text("{")
     with pytest.raises(FileError, match="not valid JSON"):
         open_job(tmp_path / "a" / "b", facts)
+    (tmp_path / "a" / "b" / "piece-1").write_text("")
+    (tmp_path / "a" / "b" / JOB).unlink()
+    with pytest.raises(HraError, match=f"holds results and no {JOB}"):
+        open_job(tmp_path / "a", facts, "piece-*")
+    assert not (tmp_path / "a" / JOB).exists()
+    assert open_job(tmp_path / "a", facts, "other-*")
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="cannot create"):
         open_job(tmp_path / "file", facts)

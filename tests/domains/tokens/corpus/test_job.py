@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -61,6 +62,21 @@ def test_all_suffixes_of_formats_that_are_read_count_and_others_are_told(picture
     run = ["allocate", str(folder), "--budget", "12", "--relevance", "uniform", "--out", str(tmp_path / "b")]
     result = CliRunner().invoke(app, run)
     assert result.exit_code == 0 and "1 without suffix, 1 .heic, 1 .txt" in " ".join(result.output.split())
+
+
+def test_names_that_are_no_text_and_links_that_lead_nowhere_are_rows(pictures: Path, tmp_path: Path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    one = next(path for path in sorted(pictures.rglob("*.*")) if "poison" not in path.name)
+    (folder / os.fsdecode(b"\xff.png")).write_bytes(one.read_bytes())
+    (folder / "gone.png").symlink_to(folder / "nowhere.png")
+    report = tokens.allocate_folder(folder, tmp_path / "a", ALLOCATION)
+    assert report.images == 2 and report.errors == {"gone.png": "invalid-file: the file does not exist"}
+    rows = pq.read_table(tmp_path / "a" / "shard-000000.parquet").to_pylist()
+    assert [row["id"] for row in rows] == ["gone.png", "\\udcff.png"] and rows[1]["indices"]
+    (tmp_path / "a" / "job.json").unlink()
+    with pytest.raises(HraError, match=r"no job\.json"):
+        tokens.allocate_folder(folder, tmp_path / "a", replace(ALLOCATION, budget=3))
 
 
 def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
