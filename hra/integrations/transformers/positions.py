@@ -29,16 +29,21 @@ def whole_positions(model: Any, inputs: Mapping[str, Tensor], mask: Tensor) -> T
     return base.get_rope_index(**{**given, "attention_mask": mask})[0]
 
 
+def counts_tokens(model: Any) -> bool:
+    """Whether the model's `generate` drops the positions that it is given and counts tokens."""
+    ids = torch.zeros((1, 2), dtype=torch.int64, device=model.device)
+    given = {"attention_mask": torch.ones_like(ids), "position_ids": ids + 3, "use_cache": True}
+    return model.prepare_inputs_for_generation(ids, is_first_iteration=True, **given).get("position_ids") is None
+
+
 def check_positions(model: Any) -> None:
-    """Refuse models whose `generate` drops the positions that it is given and counts tokens.
+    """Refuse models of which `counts_tokens` is true.
 
     Raises
     ------
     ArrayError : by name.
     """
-    ids = torch.zeros((1, 2), dtype=torch.int64, device=model.device)
-    given = {"attention_mask": torch.ones_like(ids), "position_ids": ids + 3, "use_cache": True}
-    if model.prepare_inputs_for_generation(ids, is_first_iteration=True, **given).get("position_ids") is None:
+    if counts_tokens(model):
         what = f"{type(model).__name__} counts the tokens of a prompt whatever positions it is given"
         raise ArrayError(what, where="positions", fix="pass positions='compact'")
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import StaticCache
 
 from hra.errors import ArrayError
+from hra.integrations.transformers.positions import counts_tokens
 
 _KINDS = ("token_type_ids", "mm_token_type_ids")
 
 
-def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -> dict[str, Any]:
+def next_turn(
+    model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor, *, eos_token_id: int | Sequence[int] | None = None
+) -> dict[str, Any]:
     """Inputs of ``generate`` for the next turn: all tokens so far and ``ids``, with the positions that go on.
 
     Without positions a model would count from the length of its cache, which is short by the tokens that are gone. In
@@ -21,15 +25,17 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
 
     Parameters
     ----------
-    model : whose ``generation_config.eos_token_id`` ends answers.
+    model : which answered.
     inputs : what the last call of ``generate`` got: `Reduced.inputs`, or what this function returned. Pictures come
         with the first turn.
     output : what it returned with ``return_dict_in_generate=True``. Its cache is used up: write each turn once.
     ids : int64 [B, n], the tokens of the next turn, of one length for all prompts.
+    eos_token_id : what ended answers, as ``generate`` got it; by default that of ``model.generation_config``.
 
     Raises
     ------
-    ArrayError : no cache or that of beams, other prompts, or pictures among ``ids``.
+    ArrayError : no cache, that of beams or one without room, other prompts, pictures among ``ids``, or answers of
+        different lengths where the model counts tokens whatever positions it is given.
 
     Examples
     --------
@@ -53,7 +59,11 @@ def next_turn(model: Any, inputs: Mapping[str, Any], output: Any, ids: Tensor) -
     sequences, cache = output.sequences, getattr(output, "past_key_values", None)
     _check(model, inputs, output, cache, ids)
     before = inputs["input_ids"].shape[1]
-    real = torch.cat([_until_end(model, sequences[:, before:]), torch.ones_like(ids)], dim=1)
+    ends = getattr(model.generation_config, "eos_token_id", None) if eos_token_id is None else eos_token_id
+    real = torch.cat([_until_end(ends, sequences[:, before:]), torch.ones_like(ids)], dim=1)
+    if not bool(real.all()) and counts_tokens(model):
+        what = f"{type(model).__name__} would count what is hidden behind the end of a shorter answer"
+        raise ArrayError(what, where="output", fix="generate each prompt alone, or make the whole prompts again")
     places = inputs["position_ids"]
     new = places[..., -1:] + real.cumsum(dim=1)
     mask = inputs["attention_mask"]
@@ -83,11 +93,10 @@ def _longer(values: Tensor, new: Tensor) -> Tensor:
     return torch.cat([values, new.to(values)], dim=1)
 
 
-def _until_end(model: Any, answers: Tensor) -> Tensor:
+def _until_end(ends: int | Sequence[int] | None, answers: Tensor) -> Tensor:
     """1 up to the end of each answer with it, 0 behind it: int64 [B, n]."""
-    ends = getattr(model.generation_config, "eos_token_id", None)
-    ends = torch.tensor([] if ends is None else ends, device=answers.device).reshape(-1)
-    ended = torch.isin(answers, ends.to(answers)).long()
+    known = torch.tensor([] if ends is None else ends, device=answers.device).reshape(-1)
+    ended = torch.isin(answers, known.to(answers)).long()
     return (ended.cumsum(dim=1) - ended == 0).long()
 
 
@@ -96,6 +105,8 @@ def _check(model: Any, inputs: Mapping[str, Any], output: Any, cache: Any, ids: 
         what, fix = "the last turn left no cache", "call generate with return_dict_in_generate=True and use_cache=True"
     elif getattr(output, "beam_indices", None) is not None:
         what, fix = "the cache holds beams, not answers", "generate without beams, or make the whole prompt again"
+    elif isinstance(cache, StaticCache) and _room(cache) < output.sequences.shape[1] + ids.shape[-1]:
+        what, fix = f"the static cache has room for {_room(cache)} tokens", "leave cache_implementation out"
     elif ids.ndim != 2 or len(ids) != len(output.sequences) or len(ids) != len(inputs["input_ids"]):
         what, fix = f"ids of shape {tuple(ids.shape)} for {len(output.sequences)} answers", "pass int64 [B, n]"
     elif bool(_is_visual(model, ids).any()):
@@ -103,3 +114,8 @@ def _check(model: Any, inputs: Mapping[str, Any], output: Any, cache: Any, ids: 
     else:
         return
     raise ArrayError(what, where="next_turn", fix=fix)
+
+
+def _room(cache: Any) -> int:
+    """How many tokens a static cache holds."""
+    return max(layer.max_cache_len for layer in cache.layers)
