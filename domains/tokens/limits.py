@@ -67,8 +67,9 @@ class Flops:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if price(text, middle, patches) <= self.amount else (low, middle - 1)
         if low < least:
-            what = f"{least} tokens of this prompt take {price(text, least, patches):.4g} {self.prices}"
-            raise BudgetTooSmall(what, where="budget", fix=f"pass more than {self.amount:.4g}")
+            needed = price(text, least, patches)
+            what = f"{least} tokens of this prompt take {needed:.4g} {self.prices}, the budget is {self.amount:.4g}"
+            raise BudgetTooSmall(what, where="budget", fix=f"pass at least {1.001 * needed:.4g}")
         return low
 
 

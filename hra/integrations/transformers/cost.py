@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,14 @@ from hra.caching import cached_property
 from hra.errors import ArrayError, FileError
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
-from hra.integrations.transformers.layouts import Layout, tiles_of
+from hra.integrations.transformers.layouts import Layout, step_of, tiles_of
 
-_CONNECTORS = ("merger", "projector", "connector")
+# Connectors within the module of an encoder.
+_CONNECTORS = ("merger", "projector", "connector", "downsample", "head_linear")
+# What configurations call all experts of a layer, and those that a token is sent to.
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+_PER_TOKEN = ("num_experts_per_tok", "moe_k")
+_TOWERS = ("vision_tower", "vision_model", "visual")
 _BYTES = 2  # of a number in the cache: bfloat16
 
 
@@ -131,12 +137,17 @@ class CostModel:
         weights, pairs = self._layer_weights / len(lengths), self._attention / len(lengths)
         return Cost(
             visual,
-            sum(map(self._encoder, patches)),
+            sum(map(self._encoder, self._seen_at_once(patches))),
             2.0 * sum(map(self._connected, patches)) * self._connector_weights,
-            sum(2.0 * weights * length + pairs * length**2 for length in lengths) + self._head,
+            sum(2.0 * weights * length + pairs * length**2 for length in lengths) + self._head * self._answers(lengths),
             sum(2.0 * weights + pairs * (length + 1) for length in lengths) + self._head,
             2 * _BYTES * self._key_heads * self._head_size * sum(lengths),
         )
+
+    def _seen_at_once(self, patches: Sequence[int]) -> Sequence[int]:
+        """Patches of each run of the encoder: Pixtral's has all pairs of all pictures, and hides those of two."""
+        together = getattr(self.config.vision_config, "model_type", "") == "pixtral"
+        return [sum(patches)] if together and patches else patches
 
     def flops(self, text: int, visual: int, patches: Sequence[int]) -> float:
         """Operations of a prompt up to the first token of its answer, see `prompt`."""
@@ -178,6 +189,10 @@ class CostModel:
         """Logits of one token."""
         return 2.0 * self._model.get_output_embeddings().weight.numel()
 
+    def _answers(self, lengths: Sequence[int]) -> int:
+        """Of how many tokens of a prompt the model makes logits: the last, or all where it cannot leave them out."""
+        return 1 if "logits_to_keep" in signature(type(self._model).forward).parameters else lengths[-1]
+
     @cached_property
     def _layer_weights(self) -> float:
         """Weights that every token passes; of experts those that it is sent to."""
@@ -186,15 +201,14 @@ class CostModel:
         if not hasattr(language, "layers"):
             what = f"the language model of {type(self._model).__name__} is not known"
             raise ArrayError(what, where="config", fix="use a model with layers of attention and perceptrons")
-        experts = getattr(self._text, "num_experts", None) or getattr(self._text, "num_local_experts", None) or 1
-        share = (getattr(self._text, "num_experts_per_tok", None) or 1) / experts
+        share = _stated(self._text, _PER_TOKEN) / _stated(self._text, _EXPERTS)
         sizes = ((each.ndim, each.numel()) for each in language.layers.parameters())
         return sum(count * (share if rank == 3 else 1.0) for rank, count in sizes if rank > 1)
 
     @property
     def _tower(self) -> Any:
         base = self._model.base_model
-        for name in ("vision_tower", "vision_model", "visual"):
+        for name in _TOWERS:
             if hasattr(base, name):
                 return getattr(base, name)
         what = f"the encoder of {type(self._model).__name__} is not known"
@@ -203,25 +217,30 @@ class CostModel:
     @cached_property
     def _connector_weights(self) -> int:
         """Weights that every token passes between encoder and language model."""
-        named = self._model.base_model.named_parameters()
-        language = ("language_model.", "text_model.")
-        return sum(
-            each.numel()
-            for name, each in named
-            if each.ndim > 1 and any(part in name for part in _CONNECTORS) and not name.startswith(language)
-        )
+        others = ("language_model", "text_model", *_TOWERS)
+        named = [(name, each) for name, each in self._model.base_model.named_parameters() if each.ndim > 1]
+        between = [each for name, each in named if name.split(".")[0] not in others]
+        within = [each for name, each in named if name.split(".")[0] in _TOWERS and _connects(name)]
+        return sum(each.numel() for each in (*between, *within))
 
     def _encoder(self, patches: int) -> float:
         """Patches through the encoder."""
         vision, tower = self.config.vision_config, self._tower
         named = [(name, each) for name, each in tower.named_parameters() if each.ndim > 1]
         layers = sum(each.numel() for name, each in named if _in_layers(name) and not _connects(name))
-        first = sum(each.numel() for _, each in named if each.ndim > 3)
+        embedding = [each for name, each in named if not _connects(name) and not _in_layers(name)]
+        first = sum(each.numel() for each in embedding if each.ndim > 3) or self._patch_weights
         special = self._special
         count = getattr(vision, "depth", None) or vision.num_hidden_layers
-        width = vision.hidden_size
+        width = getattr(vision, "embed_dim", None) or vision.hidden_size  # Qwen2-VL calls what leaves it hidden
         pairs = sum(self._pairs(layer, patches + special) for layer in range(count))
         return 2.0 * (patches + special) * layers + 2.0 * patches * first + 4.0 * pairs * width
+
+    @property
+    def _patch_weights(self) -> int:
+        """Of an embedding of patches that is a plain product."""
+        named = self._tower.named_parameters()
+        return sum(each.numel() for name, each in named if each.ndim == 2 and "patch_embed" in name)
 
     @property
     def _special(self) -> int:
@@ -240,29 +259,31 @@ class CostModel:
         """Patches that the encoder sees of a picture, and tokens that leave the connector."""
         vision = self.config.vision_config
         merge = getattr(vision, "spatial_merge_size", None)
-        if merge is not None and not hasattr(vision, "image_size"):
+        if merge is not None:
             if size is None:
                 fix = "pass the picture's (height, width) in pixels"
                 raise ArrayError("the encoder sees pictures of any size", where="size", fix=fix)
             unit = vision.patch_size * merge
             cells = max(1, round(size[0] / unit)) * max(1, round(size[1] / unit))
             return cells * merge * merge, cells
+        if not hasattr(vision, "image_size"):
+            fix = "use CostModel.prompt with the patches of each picture"
+            raise ArrayError("the configuration does not state how patches are merged", where="size", fix=fix)
         sides = [_side(vision.image_size, axis) // _side(vision.patch_size, axis) for axis in (0, 1)]
         patches = sides[0] * sides[1]
         return patches, self._cells(patches)
 
     def _connected(self, patches: int) -> int:
         """Tokens that leave the connector for a picture of so many patches."""
-        vision = self.config.vision_config
-        merge = None if hasattr(vision, "image_size") else getattr(vision, "spatial_merge_size", None)
+        stating = (self.config.vision_config, self.config)
+        merge = next((each.spatial_merge_size for each in stating if hasattr(each, "spatial_merge_size")), None)
         return self._cells(patches) if merge is None else patches // merge**2
 
     def _cells(self, patches: int) -> int:
         config = self.config
         if getattr(config, "mm_tokens_per_image", None):
             return config.mm_tokens_per_image
-        factor = getattr(config, "scale_factor", None) or round(1 / (getattr(config, "downsample_ratio", None) or 1))
-        return patches // factor**2
+        return patches // step_of(config) ** 2
 
 
 @dataclass(frozen=True)
@@ -377,6 +398,13 @@ def patches_of(model: Any, inputs: Mapping[str, Any], layout: Layout) -> list[li
 
 def _patches(vision: Any, size: Sequence[int]) -> int:
     return size[0] // _side(vision.patch_size, 0) * (size[1] // _side(vision.patch_size, 1))
+
+
+def _stated(config: Any, names: Sequence[str]) -> int:
+    """The first of these that a configuration states, the larger where text and pictures have their own; 1 of none."""
+    values = (getattr(config, name, None) for name in names)
+    value = next((value for value in values if value), 1)
+    return max(value) if isinstance(value, (list, tuple)) else value
 
 
 def _in_layers(name: str) -> bool:

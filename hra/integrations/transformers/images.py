@@ -11,13 +11,14 @@ import torch
 from torch import Tensor
 from transformers.image_processing_utils import BaseImageProcessor
 
+from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.integrations.transformers.layouts import Layout, merge_sizes
 
-# Correlation of pictures that show the same at least; deviation of pictures that show something.
-_ALIKE, _BLANK = 0.9, 1e-3
+# Correlation of pictures that show the same at least; deviation of pictures that show something, and that show much.
+_ALIKE, _BLANK, _MUCH = 0.9, 1e-3, 0.1
 _PROBE = 256, 384  # pixels, as many as the least that a processor takes
 
 
@@ -77,18 +78,26 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
 def unlike(model: Any, inputs: Mapping[str, Any], pictures: Sequence[Any], layout: Layout) -> list[int]:
     """The numbers of the pictures that are no stretched form of what the encoder sees: cropped, turned or others.
 
-    They are compared by their brightness in 16 x 16 cells, whatever the normalisation.
+    They are compared by their brightness in 16 x 16 cells, whatever the normalisation; of videos the first and the last
+    frames.
     """
-    if inputs.get("pixel_values") is None:
-        return []
-    found = []
-    for number, (seen, picture) in enumerate(zip(_images(model, inputs, layout), pictures, strict=False)):
-        if isinstance(picture, (list, tuple)):
-            continue
-        given, encoded = _cells(as_image(picture)), _cells(seen.permute(1, 2, 0).numpy())
-        if min(given.std(), encoded.std()) > _BLANK and np.corrcoef(given, encoded)[0, 1] < _ALIKE:
-            found.append(number)
-    return found
+    images = _images(model, inputs, layout) if inputs.get("pixel_values") is not None else []
+    videos = _videos(model, inputs) if inputs.get("pixel_values_videos") is not None else []
+    seen = [*([image] for image in images), *([video[0], video[-1]] for video in videos)]
+    given = [[*one[:1], *one[-1:]] if isinstance(one, (list, tuple)) else [one] for one in pictures]
+    return [
+        number
+        for number, pairs in enumerate(map(zip, given, seen))
+        if any(
+            _differ(_cells(as_image(load_if_path(one))), _cells(tensor.permute(1, 2, 0).numpy()))
+            for one, tensor in pairs
+        )
+    ]
+
+
+def _differ(given: np.ndarray, seen: np.ndarray) -> bool:
+    low, high = sorted((given.std(), seen.std()))
+    return bool(high > _MUCH if low < _BLANK else np.corrcoef(given, seen)[0, 1] < _ALIKE)
 
 
 def _cells(pixels: np.ndarray) -> np.ndarray:

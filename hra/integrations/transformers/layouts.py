@@ -105,8 +105,8 @@ class Layout:
         """
         sizes = inputs.get("video_grid_thw")
         if sizes is not None:
-            merge = model.config.vision_config.spatial_merge_size
-            return cls.of_grids([(t, h // merge, w // merge) for t, h, w in sizes.tolist()])
+            merges = merge_sizes(model, inputs, "video")
+            return cls.of_grids([(t, h // m, w // m) for (t, h, w), m in zip(sizes.tolist(), merges, strict=True)])
         pixels, pooled = inputs["pixel_values_videos"], output.pooler_output
         if (
             hasattr(model.base_model, "apply_pooling")
@@ -214,7 +214,7 @@ def _equal(model: Any, vision: Any, inputs: Mapping[str, Any], output: Any, coun
         if merged is not None:
             grid = (isqrt(merged), isqrt(merged))
         else:
-            step = _step(model.config)
+            step = step_of(model.config)
             grid = (rows // step, columns // step)
         if grid[0] * grid[1] * pictures == count:
             return [grid] * pictures
@@ -233,7 +233,7 @@ def merge_sizes(model: Any, inputs: Mapping[str, Any], kind: str = "image") -> l
     return [model.config.vision_config.spatial_merge_size] * len(inputs[f"{kind}_grid_thw"])
 
 
-def _step(config: Any) -> int:
+def step_of(config: Any) -> int:
     """How many patches become one token along each side."""
     factor = getattr(config, "scale_factor", None) or getattr(config, "downsample_factor", None)
     factor = factor or getattr(config.vision_config, "hidden_stride", None)

@@ -152,7 +152,7 @@ def reduce(
 
     Warns
     -----
-    HraWarning : images are not what the encoder sees, stretched.
+    HraWarning : images, or the first or last frames of videos, are not what the encoder sees, stretched.
 
     Examples
     --------

@@ -12,7 +12,8 @@ import transformers
 from hra.domains import tokens
 from hra.errors import ArrayError, HraWarning
 from hra.integrations.transformers import reduce, shown
-from hra.integrations.transformers.images import as_inputs
+from hra.integrations.transformers.images import _packed, as_inputs, unlike
+from hra.integrations.transformers.layouts import Layout
 from tests.helpers.model_families import family_model
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
@@ -100,6 +101,19 @@ def test_pictures_in_another_order_or_upside_down_are_told(change):
             reduce(model, inputs, allocator=tokens.UniformGrid(), budget=4, images=list(images))
         told = [str(one.message) for one in caught if issubclass(one.category, HraWarning)]
         assert len(told) == (wrong is not None) and all(re.search(str(wrong), one) for one in told)
+
+
+@pytest.mark.parametrize("change", ["same", "reversed", "black"])
+def test_frames_in_another_order_and_black_ones_are_told(change):
+    model, rng = family_model("qwen2_5_vl"), np.random.default_rng(3)
+    frames = np.kron(rng.random((4, 8, 8, 3)), np.ones((1, 14, 14, 1))).astype(np.float32)
+    packed = [_packed(torch.tensor(frame).permute(2, 0, 1), 2, model.config.vision_config) for frame in frames]
+    # Two frames for each step of time: both halves of a patch.
+    rows = [each["pixel_values"].reshape(64, 3, 2, 14, 14) for each in packed]
+    steps = [torch.stack([rows[k][:, :, 0], rows[k + 1][:, :, 0]], dim=2) for k in (0, 2)]
+    inputs = {"pixel_values_videos": torch.cat(steps).reshape(128, -1), "video_grid_thw": torch.tensor([[2, 8, 8]])}
+    given = {"same": frames, "reversed": frames[::-1], "black": np.zeros_like(frames)}[change]
+    assert unlike(model, inputs, [list(given)], Layout.of_grids([(2, 4, 4)])) == ([] if change == "same" else [0])
 
 
 def test_pictures_that_a_processor_cropped_are_told():
