@@ -20,7 +20,7 @@ BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 @pytest.mark.parametrize("tutorial", PAGES, ids=lambda path: path.stem)
 def test_every_python_block_runs(tutorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
+    names: dict[str, object] = {"__name__": "__main__"}  # as in a script
     for block, stated in BLOCK.findall(tutorial.read_text("utf-8")):
         exec(compile(block, str(tutorial), "exec"), names)
         printed = capsys.readouterr().out
