@@ -151,7 +151,8 @@ def _frames(video: Any, steps: int) -> Sequence[Any]:
     ArrayError : others.
     """
     if not isinstance(video, Sequence) or isinstance(video, str) or len(video) % steps or not len(video):
-        what = f"a video of {steps} steps, but {type(video).__name__} is no list of a multiple of so many frames"
+        given = f"{len(video)} frames" if isinstance(video, (list, tuple)) else f"a {type(video).__name__}"
+        what = f"{given} for a video of {steps} steps, each of which shows as many frames"
         raise ArrayError(what, where="images", fix="pass the list of the frames that the processor kept")
     return video
 

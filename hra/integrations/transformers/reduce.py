@@ -338,7 +338,9 @@ def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any
 
 
 def _opened(image: Any) -> Any:
-    """An image that is looked at several times, opened once; the frames of a video as they are."""
+    """An image that is looked at several times, opened once; the frames of a video as they are, one by one."""
+    if isinstance(image, (np.ndarray, Tensor)) and image.ndim == 4:
+        return list(image)
     return image if isinstance(image, (list, tuple)) else as_image(load_if_path(image))
 
 
