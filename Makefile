@@ -107,7 +107,7 @@ docs: $(VENV)/.docs ## build the sites of the library and of its laboratory, and
 
 notebooks: $(VENV)/.docs ## write three tutorials as notebooks, and run them
 	$(BIN)/python scripts/notebooks.py
-	$(BIN)/pytest -q -n 0 --nbmake docs/tutorials/notebooks
+	$(BIN)/pytest -q -n 0 -p nbmake --nbmake docs/tutorials/notebooks
 
 clean: ## remove what builds, tests and the demo left behind (.venv stays)
 	rm -rf docs/_build docs/_examples docs/_extra docs/gallery docs/reference examples/lab/docs/_build examples/lab/docs/evidence
