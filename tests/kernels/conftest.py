@@ -8,7 +8,7 @@ import pytest
 # Height x width: single pixels, rows, columns, powers of two, odd at the first level or only further up, video sizes.
 SIZES = [
     (1, 1), (1, 2), (2, 1), (1, 13), (37, 1), (2, 2), (3, 3), (5, 7), (6, 10), (64, 64), (100, 75), (127, 129),
-    (255, 256), (479, 641), (1080, 1920),
+    (255, 256), (479, 641), (720, 1280),
 ]  # fmt: skip
 
 
