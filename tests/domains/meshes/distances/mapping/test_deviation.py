@@ -108,15 +108,15 @@ def test_what_clusters_are_off_counts_where_they_are(seed: int) -> None:
 
 
 def test_simplified_terrain_has_maps_whose_bounds_are_tight() -> None:
-    """Not only valid: of a hundred sheets nearly all have a map, and a bound that is near to what samples show."""
+    """Not only valid: of forty sheets nearly all have a map, and a bound that is near to what samples show."""
     ratios = []
-    for seed in range(100):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         flat, fine, coarse = sheets(rng, 20, 20, 0)
         points = np.column_stack([flat, 0.1 * np.sin(3 * flat).sum(axis=1)]).astype(np.float32)
         result = bounds(points, fine, coarse)
         ratios.append(result.max() / max(furthest(points, fine, coarse)))
-    assert np.isnan(ratios).sum() <= 5
+    assert np.isnan(ratios).sum() <= 2
     assert np.nanmin(ratios) >= 1 - 1e-6
     assert np.nanmedian(ratios) < 1.1
 

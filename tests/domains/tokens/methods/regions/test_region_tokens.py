@@ -101,7 +101,7 @@ def test_grid_regions_of_every_level_are_the_patches_of_the_pyramid(context_of):
         regions = RegionTokens.of(context, labels, side * side)
         here = pyramid.positions[:, 0] == level
         order = np.lexsort((regions.boxes[:, 0], regions.boxes[:, 1]))
-        assert regions.values[order] == pytest.approx(pyramid.values(pyramid.positions[here]), abs=1e-5)
+        np.testing.assert_allclose(regions.values[order], pyramid.values(pyramid.positions[here]), rtol=0, atol=1e-5)
         assert regions.detail == pytest.approx(np.full(side * side, level))
 
 
