@@ -20,8 +20,6 @@ from tests.helpers.allocators import allocate
 from tests.helpers.hierarchies import case
 from tests.helpers.traversals import TRAVERSALS
 
-torch = pytest.importorskip("torch")
-
 # Beyond the size from which forests are searched around a guess of the price, with working memory of their own.
 LARGE = 30_000
 
@@ -104,6 +102,7 @@ def test_the_number_of_threads_of_the_libraries_does_not_matter():
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_numpy_and_torch_give_the_same_answers(name, instance, dtype):
+    torch = pytest.importorskip("torch")
     hierarchy, values = INSTANCES[instance]()
     values = values.astype(dtype)
     budget = 0.3 * hierarchy.total_cost
@@ -113,6 +112,7 @@ def test_numpy_and_torch_give_the_same_answers(name, instance, dtype):
 
 
 def test_a_hierarchy_of_torch_tensors_is_the_same():
+    torch = pytest.importorskip("torch")
     parent, cost = (np.arange(200) - 1) // 4, np.arange(200) % 7
     values = np.random.default_rng(1).random(200)
     first = allocate(Hierarchy.tree(parent, cost, mode="add"), values, 150, hra.Exact(), "gain")
