@@ -126,7 +126,8 @@ class HierarchicalResourceAllocator(ABC):
         previous : the allocation of the last step of a sequence, over a hierarchy of the same costs and refinements,
             or of the same nodes one by one in another order of siblings; also one from a file or another process.
             `Coherent` traversals stay close to it, and `Allocation.churn` counts what changed.
-        pinned : int [K], nodes that must be there: what adds them is always taken, with all that comes before.
+        pinned : int [K], nodes that the cut shows at least: what adds them is always taken, with all that comes
+            before; what replaces them by finer nodes may be taken, too.
 
         Raises
         ------
@@ -143,8 +144,10 @@ class HierarchicalResourceAllocator(ABC):
         if previous is not None:
             problem = in_sequence(problem, previous)
         solution = self.traverse_and_select(problem)
-        fix = f"return hra.Solution(selected) from {type(self).__name__}.traverse_and_select"
         if not isinstance(solution, Solution):
+            own = self._replaces("traverse_and_select")
+            chooser = f"{type(self).__name__}.traverse_and_select" if own else f"{type(self.traversal).__name__}.select"
+            fix = f"return hra.Solution(selected) from {chooser}"
             raise wrong_kind("what was selected", solution, Solution, fix)
         if problem.pinned is not None:  # what is pinned costs and gains nothing more
             solution = replace(solution, selected=solution.selected | problem.pinned)

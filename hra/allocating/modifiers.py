@@ -1,4 +1,4 @@
-"""What a single allocation may add to a problem: nodes that must be there, and the step before in a sequence."""
+"""What a single allocation may add to a problem: nodes whose detail is sure, and the step before in a sequence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pin(problem: Problem, nodes: Any) -> Problem:
     Raises
     ------
     ArrayError : not nodes of the hierarchy.
-    BudgetTooSmall : the budget does not cover them.
+    BudgetTooSmall : the budget does not cover them; as for the base, what costs less than nothing comes later.
     """
     hierarchy = problem.hierarchy
     added_by = hierarchy.added_by[indices("pinned", nodes, 0, hierarchy.node_cost.size)]
@@ -31,7 +31,10 @@ def pin(problem: Problem, nodes: Any) -> Problem:
     least = hierarchy.cost_of(pinned)
     if problem.budget < least:
         what = f"the pinned nodes cost {exact_number(least)} {hierarchy.cost_unit} with the coarsest level"
-        raise BudgetTooSmall(what, where="pinned", fix=f"use at least {exact_number(least)} {hierarchy.cost_unit}")
+        fix = f"use at least {exact_number(least)} {hierarchy.cost_unit}"
+        if hierarchy.shrinks:
+            fix += ", or pin what refines them: finer nodes may cost less, but what is pinned is paid first"
+        raise BudgetTooSmall(what, where="pinned", fix=fix)
     return replace(problem, gain=np.where(pinned, 0.0, problem.gain), pinned=pinned)
 
 

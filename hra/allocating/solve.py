@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.errors import MetricError
+from hra.errors import MetricError, wrong_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
@@ -43,7 +43,8 @@ def solve(
 
     Raises
     ------
-    MetricError : not one of errors and gains, or unusable values.
+    HraError : something else in the place of the hierarchy, the traversal or the unit.
+    MetricError : not one of errors and gains, unusable values, or ``inherited`` where they would not count.
     InvalidBudget, BudgetTooSmall, HierarchyError, ArrayError : see `HierarchicalResourceAllocator.allocate`.
 
     Examples
@@ -58,10 +59,22 @@ def solve(
         raise MetricError("solve takes either errors or gains", where="hra.solve", fix=fix)
     if inherited is not None and errors is None:
         raise MetricError("inherited errors need errors", where="hra.solve", fix="pass errors=..., too")
+    fix = "call hra.solve(hierarchy, budget, errors=..., traversal=hra.Hull())"
+    traversal = Hull() if traversal is None else traversal
+    kinds = (("hierarchy", hierarchy, Hierarchy), ("traversal", traversal, Traversal), ("unit", unit, str))
+    for name, value, wanted in kinds:
+        if not isinstance(value, wanted):
+            raise wrong_kind(name, value, wanted, fix)
+    if inherited is not None and (hierarchy.node_parent is None or _several_at_once(hierarchy)):
+        what = "inherited errors count only where a tree adds its nodes one by one"
+        raise MetricError(what, where="inherited", fix="build it with mode='child' or mode='add', or leave them out")
     values, kind = (gains, "gain") if errors is None else (errors, "error")
-    metric = _Given(values, inherited, kind, unit)
-    allocator = _Arrays(hierarchy, metric, Hull() if traversal is None else traversal)
+    allocator = _Arrays(hierarchy, _Given(values, inherited, kind, unit), traversal)
     return allocator.allocate(None, budget, previous=previous, pinned=pinned)
+
+
+def _several_at_once(hierarchy: Hierarchy) -> bool:
+    return int(np.count_nonzero(hierarchy.added_by >= 0)) > len(hierarchy)
 
 
 @dataclass(frozen=True, eq=False)

@@ -106,17 +106,21 @@ def numbers(name: str, values: Any, length: int | None = None) -> np.ndarray:
 
 
 def indices(name: str, values: Any, low: int, high: int, length: int | None = None) -> np.ndarray:
-    """``values`` as an int32 vector with ``low <= value < high``.
+    """``values`` as an int32 vector with ``low <= value < high``; floats that are whole numbers count as such.
 
     Raises
     ------
-    ArrayError : not a vector of integers, of another length, or out of range; names the first bad index.
+    ArrayError : not a vector of whole numbers, of another length, or out of range; names the first bad index.
     """
     array = to_numpy(values)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+    if array.ndim != 1 or (array.dtype.kind not in "iuf" and array.size):
         raise ArrayError(f"{name} must be a vector of integers, got shape {array.shape} of {array.dtype}", where=name)
     if length is not None and array.size != length:
         raise ArrayError(f"{name} has {array.size} values, expected {length}", where=name)
+    bad = np.flatnonzero(array != np.floor(array)) if array.dtype.kind == "f" else np.zeros(0, np.int64)
+    if bad.size:
+        where = f"{name}[{bad[0]}]"
+        raise ArrayError(f"{where} = {array[bad[0]]} is no whole number", where=where, fix="pass integers")
     bad = np.flatnonzero((array < low) | (array >= high))
     if bad.size:
         where = f"{name}[{bad[0]}]"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hra.caching import Scratch, cached_property
-from hra.errors import ArrayError, HierarchyError, MetricError
+from hra.errors import ArrayError, HierarchyError, MetricError, wrong_kind
 from hra.model import topology
 from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
 from hra.model.sets import active, cost_step, is_down_closed, total
@@ -95,7 +95,8 @@ class Hierarchy:
 
         Raises
         ------
-        HierarchyError : cycle.
+        HraError : attributes that are no mapping, a cost unit that is no text.
+        HierarchyError : a cycle, an unknown mode, or an order in another mode than "child".
         ArrayError : parents out of range, costs negative or not finite.
         """
         cost = _costs(cost)
@@ -104,6 +105,9 @@ class Hierarchy:
             rank = numbers("order", np.zeros(cost.size) if order is None else order, cost.size)
             shape = topology.child_by_child(parent, rank)
         elif mode in ("replace", "add"):
+            if order is not None:
+                what = f"mode={mode!r} has no order: only children that are added one by one have"
+                raise HierarchyError(what, where="order", fix="use mode='child', or leave order out")
             shape = topology.replace(parent) if mode == "replace" else topology.add(parent)
         else:
             raise HierarchyError(f"unknown mode {mode!r}", where="mode", fix="use 'replace', 'child' or 'add'")
@@ -223,6 +227,8 @@ class Hierarchy:
         ------
         HierarchyError : a cycle, or a node that is not added before it is removed.
         """
+        if not isinstance(cost_unit, str):
+            raise wrong_kind("cost_unit", cost_unit, str, "say what costs count, such as cost_unit='bytes'")
         cost = np.array(cost, np.float64)
         order, level = level_order(shape.edges, shape.size)
         rank = np.empty(shape.size + 1, np.int32)
@@ -532,6 +538,8 @@ def _costs(cost: Any) -> np.ndarray:
 def _attributes(attributes: Mapping[str, Any] | None, size: int) -> dict[str, np.ndarray]:
     """Copies of the node attributes, each checked to have ``size`` entries."""
     copies = {}
+    if attributes is not None and not isinstance(attributes, Mapping):
+        raise wrong_kind("attributes", attributes, Mapping, "pass a dict of arrays, such as {'level': [0, 1, 1]}")
     for name, values in (attributes or {}).items():
         array = np.array(to_numpy(values))
         if array.ndim < 1 or array.shape[0] != size:
@@ -541,7 +549,9 @@ def _attributes(attributes: Mapping[str, Any] | None, size: int) -> dict[str, np
 
 
 def _check_total(cost: np.ndarray) -> None:
-    if cost.sum() > EXACT_LIMIT:
+    with np.errstate(over="ignore"):
+        total_cost = cost.sum()
+    if total_cost > EXACT_LIMIT:
         raise HierarchyError(
             "the total cost exceeds 2**53, above which whole units are no longer exact",
             where="cost",

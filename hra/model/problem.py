@@ -7,6 +7,8 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -21,6 +23,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.precise import precise_total
 from hra.model.sets import attainable, first_unusable, take_with_predecessors, total
 from hra.model.short_repr import ShortRepr
+from hra.model.units import exactly
 
 # Gains may add up to this much: prices and bounds of larger ones could overflow.
 LARGEST_TOTAL = 1e307
@@ -198,14 +201,13 @@ def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.n
     """The metric's values as float64 [N], checked."""
     array = values if type(values) is np.ndarray else to_numpy(values)
     name, size = type(metric).__name__, hierarchy.node_cost.size
+    said = f"the {metric.kind}s are" if name.startswith("_") else f"{name} returned"
     if array.shape != (size,) or array.dtype.kind not in "iufb":
-        raise MetricError(
-            f"{name} returned {array.dtype} of shape {array.shape}, expected one number per node ({size})"
-        )
+        raise MetricError(f"{said} {array.dtype} of shape {array.shape}, expected one number per node ({size})")
     vector = array.astype(np.float64, copy=False)  # nothing below writes to it
     node = first_unusable(vector, -sys.float_info.max if metric.kind == "gain" else 0.0)
     if node >= 0:
-        what = f"{name} returned {vector[node]}"
+        what = f"{said} {vector[node]}"
         raise MetricError(what, where=f"node {node}", fix="errors are finite and >= 0, gains are finite")
     return vector
 
@@ -233,21 +235,32 @@ def check_budget(budget: Any, hierarchy: Hierarchy) -> float:
 
 
 def check_number(budget: Any) -> float:
-    """``budget`` as a float >= 0.
+    """``budget`` as a float >= 0: numbers of Python and NumPy, fractions, decimals, and arrays of no dimension.
+
+    What no float stands for is rounded down, as 1/3; 0.1 stands for a tenth.
 
     Raises
     ------
     InvalidBudget : not a number, a bool, NaN or negative.
     """
-    if isinstance(budget, (bool, np.bool_)) or not isinstance(budget, (int, float, np.integer, np.floating)):
+    number: Any = budget.item() if getattr(budget, "ndim", None) == 0 else budget
+    if isinstance(number, (bool, np.bool_)) or not isinstance(
+        number, (int, float, np.integer, np.floating, Fraction, Decimal)
+    ):
         kind = type(budget).__name__
         raise InvalidBudget(f"a budget must be a number, got {kind}", where="budget", fix="pass an int or a float")
     try:
-        value = float(budget)
+        value = float(number)
     except OverflowError:  # an integer beyond all floats
-        value = math.inf if budget > 0 else -math.inf
+        value = math.inf if number > 0 else -math.inf
+    except ValueError:  # a signalling NaN
+        value = math.nan
     if math.isnan(value) or value < 0:
         raise InvalidBudget(f"a budget cannot be {value}", where="budget", fix="pass a number >= 0")
+    if isinstance(number, (Fraction, Decimal)) and math.isfinite(value):
+        exact, counted = Fraction(number), (exactly(value), Fraction(value))
+        if exact not in counted and max(counted) > exact:
+            value = math.nextafter(value, 0.0)
     return value
 
 

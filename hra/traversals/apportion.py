@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, HierarchyError
+from hra.errors import ArrayError, HierarchyError, HraError, wrong_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -40,6 +40,13 @@ class Apportion(Traversal):
 
     rule: Callable[[np.ndarray, int, np.ndarray], np.ndarray] = largest_remainder
     importance: str | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.rule):
+            fix = "pass a rule of hra.solvers.apportionment, or any rule(importance, total, capacity)"
+            raise HraError(f"rule must be a function, got {self.rule!r}", where="Apportion", fix=fix)
+        if not isinstance(self.importance, (str, type(None))):
+            raise wrong_kind("importance", self.importance, str, "name a node attribute, or leave it out")
 
     def select(self, problem: Problem) -> Solution:
         """The best nodes of every stratum, as many as the rule gives it.

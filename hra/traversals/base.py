@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -41,3 +43,13 @@ class Traversal(ABC):
         if problem.hierarchy.units.exact and not problem.hierarchy.shrinks:
             return self.select(problem)
         return select_reduced(self.select, problem, any_cost=self.any_cost)
+
+
+def is_number(value: Any) -> bool:
+    """Whether an option is a number of Python or NumPy, and no bool."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether an option is an integer of Python or NumPy, and no bool."""
+    return is_number(value) and isinstance(value, (int, np.integer))

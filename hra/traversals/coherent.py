@@ -11,7 +11,7 @@ from hra.errors import HraError, wrong_kind
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors, total
 from hra.model.solution import Solution
-from hra.traversals.base import Traversal
+from hra.traversals.base import Traversal, is_number, is_whole
 from hra.traversals.hull import Hull
 
 # Places of a hierarchy that change by themselves under a threshold; each is what follows one of the first refinements.
@@ -60,9 +60,9 @@ class Coherent(Traversal):
     def __post_init__(self) -> None:
         if not isinstance(self.traversal, Traversal):
             raise wrong_kind("traversal", self.traversal, Traversal, "write Coherent(hra.Hull(), hysteresis=0.1)")
-        if not 0 <= self.hysteresis < np.inf:
+        if not is_number(self.hysteresis) or not 0 <= self.hysteresis < np.inf:
             raise HraError(f"hysteresis must be >= 0, got {self.hysteresis!r}", where="Coherent")
-        if self.max_churn is not None and (isinstance(self.max_churn, bool) or not self.max_churn >= 0):
+        if self.max_churn is not None and not (is_whole(self.max_churn) and self.max_churn >= 0):
             raise HraError(f"max_churn must be an integer >= 0 or None, got {self.max_churn!r}", where="Coherent")
 
     def select(self, problem: Problem) -> Solution:

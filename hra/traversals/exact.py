@@ -15,7 +15,7 @@ from hra.solvers.duals import certify
 from hra.solvers.fill import complete
 from hra.solvers.search.deepening import improve
 from hra.solvers.search.pareto import new_states
-from hra.traversals.base import Traversal
+from hra.traversals.base import Traversal, is_whole
 from hra.traversals.hull import Hull
 
 # Enough for nearly all trees up to a million refinements; a search that exhausts them takes some 50 ms.
@@ -52,7 +52,9 @@ class Exact(Traversal):
     spend_all: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_states, (int, np.integer)):
+        if not isinstance(self.spend_all, (bool, np.bool_)):
+            raise wrong_kind("spend_all", self.spend_all, bool, "use spend_all=True or spend_all=False")
+        if not is_whole(self.max_states):
             raise wrong_kind("max_states", self.max_states, (int, np.integer), "pass a whole number, such as 2**22")
         if self.max_states < 1:
             raise HraError(f"max_states must be at least 1, got {self.max_states}", where="Exact")

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from hra.errors import HraError
+from hra.errors import HraError, wrong_kind
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
@@ -49,6 +49,8 @@ class Hull(Traversal):
     def __post_init__(self) -> None:
         if self.finish not in ("fill", "none"):
             raise HraError(f"unknown finish {self.finish!r}", where="Hull", fix="use 'fill' or 'none'")
+        if not isinstance(self.spend_all, (bool, np.bool_)):
+            raise wrong_kind("spend_all", self.spend_all, bool, "use spend_all=True or spend_all=False")
         if self.spend_all and self.finish == "none":
             raise HraError("all of a budget is spent by filling", where="Hull", fix="use finish='fill'")
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, HraError
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.picker import Picker
-from hra.traversals.base import Traversal
+from hra.traversals.base import Traversal, is_number
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,15 @@ class InTurn(Traversal):
     """
 
     rules: tuple[tuple[float, Picker], ...]
+
+    def __post_init__(self) -> None:
+        pairs = isinstance(self.rules, (tuple, list)) and all(
+            isinstance(pair, (tuple, list)) and len(pair) == 2 and is_number(pair[0]) and isinstance(pair[1], Picker)
+            for pair in self.rules
+        )
+        if not pairs:
+            fix = "write InTurn(((2, Top()), (1, Farthest())))"
+            raise HraError(f"rules must be pairs of a share and a rule, got {self.rules!r}", where="InTurn", fix=fix)
 
     def select(self, problem: Problem) -> Solution:
         """What the rules pick.

@@ -21,6 +21,7 @@ from hra.model.units import exactly
 from hra.solvers.lazy.allocation import LazyAllocation
 from hra.solvers.lazy.tree import LazyStep, LazyTree, covering
 from hra.solvers.lazy.visited_tree import VisitedTree
+from hra.traversals.base import is_number, is_whole
 from hra.traversals.exact import Exact
 
 _TAKE, _EXPAND = 0, 1
@@ -74,12 +75,14 @@ class LazyBestFirst:
     look_ahead: int = 1000
 
     def __post_init__(self) -> None:
-        if self.max_expansions is not None and not self.max_expansions >= 1:
-            raise HraError(f"max_expansions must be >= 1, got {self.max_expansions!r}", where="LazyBestFirst")
-        if self.seconds is not None and not self.seconds >= 0:
+        if self.max_expansions is not None and not (is_whole(self.max_expansions) and self.max_expansions >= 1):
+            raise HraError(
+                f"max_expansions must be an integer >= 1, got {self.max_expansions!r}", where="LazyBestFirst"
+            )
+        if self.seconds is not None and not (is_number(self.seconds) and self.seconds >= 0):
             raise HraError(f"seconds must be >= 0, got {self.seconds!r}", where="LazyBestFirst")
-        if not self.look_ahead >= 0:
-            raise HraError(f"look_ahead must be >= 0, got {self.look_ahead!r}", where="LazyBestFirst")
+        if not (is_whole(self.look_ahead) and self.look_ahead >= 0):
+            raise HraError(f"look_ahead must be an integer >= 0, got {self.look_ahead!r}", where="LazyBestFirst")
 
     def allocate(
         self, hierarchy: LazyHierarchy, metric: LazyMetric, budget: float, context: Any = None

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hra.errors import HraError
+from hra.errors import HraError, wrong_kind
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.sets import total
@@ -19,7 +19,7 @@ from hra.solvers.level_shares.enumeration import first_found
 from hra.solvers.level_shares.needs import Needs
 from hra.solvers.level_shares.refusal import is_impossible, refusal
 from hra.solvers.level_shares.search import mend_shares
-from hra.traversals.base import Traversal
+from hra.traversals.base import Traversal, is_number, is_whole
 from hra.traversals.hull import Hull
 
 # Sets that the search starts from at most, and the relative gap below which it stops.
@@ -57,6 +57,10 @@ class LevelShares(Traversal):
     any_cost: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.spend_all, (bool, np.bool_)):
+            raise wrong_kind("spend_all", self.spend_all, bool, "use spend_all=True or spend_all=False")
+        if not isinstance(self.level, (str, type(None))):
+            raise wrong_kind("level", self.level, str, "name a node attribute, or use None for the depth")
         _check("shares", self.shares, 1.0)
         _check("least", self.least, np.finfo(np.float64).max)
         if sum(self.shares.values()) > 1 + 1e-9:
@@ -143,9 +147,8 @@ def _check(name: str, minimums: Any, most: float) -> None:
         what = f"{name} must map levels to numbers, got {type(minimums).__name__}"
         raise HraError(what, where=where, fix="pass a dict such as {0: 0.25, 3: 0.1}")
     for level, value in minimums.items():
-        if isinstance(level, bool) or not isinstance(level, (int, np.integer)):
+        if not is_whole(level):
             raise HraError(f"a level is an integer, got {level!r}", where=where)
-        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-        if not number or not 0 <= value <= most:
+        if not is_number(value) or not 0 <= value <= most:
             limit = "a number >= 0" if most > 1 else "a share from 0 to 1"
             raise HraError(f"a minimum must be {limit}, got {value!r}", where=f"{where}[{level}]")

@@ -13,7 +13,7 @@ from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.solvers.fill import complete
-from hra.traversals.base import Traversal
+from hra.traversals.base import Traversal, is_number
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -52,7 +52,7 @@ class SoftCut(Traversal):
     temperature: float
 
     def __post_init__(self) -> None:
-        if not 0 < self.temperature < math.inf:
+        if not is_number(self.temperature) or not 0 < self.temperature < math.inf:
             what = f"the temperature must be a finite number > 0, got {self.temperature!r}"
             raise HraError(what, where="SoftCut", fix="start with a tenth of a typical gain")
 

@@ -12,7 +12,7 @@ from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.solvers.fill import complete
 from hra.solvers.selection import select_threshold
-from hra.traversals.base import Traversal
+from hra.traversals.base import Traversal, is_number
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ class Threshold(Traversal):
     objective: ClassVar[Literal["sum", "max"]] = "max"
 
     def __post_init__(self) -> None:
-        valid = isinstance(self.tau, (int, float, np.integer, np.floating)) and not isinstance(self.tau, bool)
-        if self.tau is not None and not (valid and self.tau >= 0):
+        if self.tau is not None and not (is_number(self.tau) and self.tau >= 0):
             fix = "give the largest error that may remain, in the metric's unit, such as Threshold(tau=1.0)"
             raise MetricError(f"tau must be a number >= 0, got {self.tau!r}", where="Threshold", fix=fix)
 

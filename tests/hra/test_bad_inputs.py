@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import networkx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, InvalidBudget, MetricError, RepairWarning
+import hra
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, InvalidBudget, MetricError, RepairWarning
 from hra.model.hierarchy import Hierarchy
+from hra.model.problem import check_number
+from hra.traversals.in_turn import InTurn
+from hra.traversals.soft_cut import SoftCut
 from tests.helpers.allocators import allocate, problem_of
 from tests.helpers.traversals import TRAVERSALS
 
@@ -53,10 +65,38 @@ def test_a_budget_of_zero_is_served_where_the_base_is_free(traversal):
 
 
 @pytest.mark.case(58)
-@pytest.mark.parametrize("budget", [-1, -1e-9, float("nan"), True, np.True_, "7", None])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        *(-1, -1e-9, float("nan"), True, np.True_, "7", None, 1j, np.array(True), np.array([7])),
+        *(Fraction(-1, 3), Decimal("NaN"), Decimal("sNaN"), Decimal(-1)),
+    ],
+)
 def test_a_budget_that_is_negative_or_no_number_is_refused(budget):
     with pytest.raises(InvalidBudget):
         allocate(TREE, [1, 0, 0], budget)
+
+
+@pytest.mark.case(58)
+@pytest.mark.parametrize(
+    "budget", [3, np.int8(3), np.float32(3), Fraction(3), Decimal(3), np.array(3), np.array(3.0), Fraction(7, 2)]
+)
+def test_a_budget_may_be_any_real_number(budget):
+    assert allocate(Hierarchy.flat(np.ones(5)), np.arange(1, 6), budget, kind="gain").cost == 3
+
+
+@given(st.fractions(0, 4, max_denominator=1000), st.sampled_from([0.1, 1 / 3, 0.7, 1.0]))
+def test_fractions_and_decimals_are_never_rounded_in_favour_of_the_budget(exact, cost):
+    hierarchy = Hierarchy.flat(np.full(9, cost))
+    spent = allocate(hierarchy, np.ones(9), exact, kind="gain").cost
+    assert hierarchy.units.exactly(spent) <= exact or float(spent) == float(exact)
+    assert check_number(exact) in (float(exact), math.nextafter(float(exact), 0.0))
+
+
+def test_a_third_is_below_a_third_and_a_tenth_is_a_tenth():
+    assert Fraction(check_number(Fraction(1, 3))) < Fraction(1, 3)
+    assert check_number(Decimal("0.1")) == check_number(Fraction(1, 10)) == 0.1
+    assert check_number(Decimal("Infinity")) == check_number(10**400) == math.inf
 
 
 @pytest.mark.case(59)
@@ -231,3 +271,55 @@ def test_a_context_that_changes_later_does_not_change_what_was_gained():
     allocation = allocate(Hierarchy.flat([1, 1, 1]), error, 1)
     error[:] = 100
     assert (allocation.gain, allocation.residual, allocation.upper_bound) == (4, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (partial(Hierarchy.flat, [1]), {"attributes": [1]}),
+        (partial(Hierarchy.flat, [1]), {"cost_unit": 3}),
+        (hra.Hull, {"spend_all": "no"}),
+        (hra.Exact, {"spend_all": 1}),
+        (hra.Exact, {"max_states": True}),
+        (hra.LevelShares, {"spend_all": None}),
+        (hra.LevelShares, {"level": 0}),
+        (hra.Apportion, {"rule": 3}),
+        (hra.Apportion, {"importance": 3}),
+        (hra.Coherent, {"hysteresis": "0.1"}),
+        (hra.Coherent, {"max_churn": 2.5}),
+        (hra.LazyBestFirst, {"max_expansions": "2"}),
+        (hra.LazyBestFirst, {"seconds": "2"}),
+        (hra.LazyBestFirst, {"look_ahead": 0.5}),
+        (SoftCut, {"temperature": "cold"}),
+        (InTurn, {"rules": 3}),
+        (InTurn, {"rules": ((1, 2),)}),
+    ],
+)
+def test_options_of_another_type_are_refused(make: Any, options: dict[str, Any]):
+    with pytest.raises(HraError, match=f"{next(iter(options))} must be"):
+        make(**options)
+
+
+def test_costs_that_overflow_are_refused_without_a_warning():
+    with warnings.catch_warnings(), pytest.raises(HierarchyError, match=r"2\*\*53"):
+        warnings.simplefilter("error")
+        Hierarchy.flat([1e308] * 5)
+
+
+def test_parents_may_be_floats_that_are_whole():
+    whole = Hierarchy.tree([-1.0, 0.0], [1, 1]).node_parent
+    assert whole is not None and whole.tolist() == [-1, 0]
+    for parent, message in (
+        ([-1.0, 0.5], "no whole number"),
+        ([-1.0, np.nan], "no whole number"),
+        ([-1, np.inf], "range"),
+    ):
+        with pytest.raises(ArrayError, match=message) as caught:
+            Hierarchy.tree(parent, [1, 1])
+        assert caught.value.where == "parent[1]"
+
+
+@pytest.mark.parametrize("mode", ["add", "replace"])
+def test_an_order_that_would_not_count_is_refused(mode):
+    with pytest.raises(HierarchyError, match="order"):
+        Hierarchy.tree([-1, 0, 0], [1, 1, 1], mode=mode, order=[0, 1, 2])

@@ -50,6 +50,19 @@ def test_what_is_pinned_counts_as_base():
         allocator(hierarchy, hra.Hull()).allocate([0, 1, 2, 50], 2, pinned=[2])
 
 
+def test_what_is_pinned_is_paid_before_what_saves():
+    """To refine node 1 would save 3: the message says why a smaller budget is refused, and what serves it."""
+    hierarchy = Hierarchy.tree([-1, 0, 1], [1, 5, 2])
+    with pytest.raises(BudgetTooSmall) as caught:
+        allocator(hierarchy, hra.Hull()).allocate([9, 3, 1], 4, pinned=[1])
+    assert caught.value.fix.startswith("use at least 5 units, or pin what refines them")
+    with pytest.raises(BudgetTooSmall) as plain:
+        allocator(Hierarchy.tree([-1, 0, 1], [1, 5, 6]), hra.Hull()).allocate([9, 3, 1], 4, pinned=[1])
+    assert plain.value.fix == "use at least 5 units"
+    assert allocator(hierarchy, hra.Hull()).allocate([9, 3, 1], 4, pinned=[2]).cut.tolist() == [2]
+    assert allocator(hierarchy, hra.Hull()).allocate([9, 3, 1], 5, pinned=[1]).cut.tolist() == [2]
+
+
 @pytest.mark.parametrize("nodes", [[4], [-1], [0.5], "all"])
 def test_pinned_must_be_nodes(nodes):
     hierarchy = Hierarchy.tree([-1, 0, 1, 0], [1, 1, 1, 1], mode="add")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,3 +69,39 @@ def test_what_cannot_be_meant_is_refused(arguments, error, message):
 def test_a_budget_below_the_base_is_refused():
     with pytest.raises(BudgetTooSmall):
         hra.solve(TREE, 0.5, errors=ERROR)
+
+
+def test_inherited_errors_that_would_not_count_are_refused():
+    for hierarchy in (Hierarchy.tree([-1, 0, 0], [1, 1, 1]), Hierarchy.flat([1, 1, 1])):
+        with pytest.raises(MetricError, match="one by one"):
+            hra.solve(hierarchy, 2, errors=[6, 1, 1], inherited=[6, 5, 1])
+    chain = Hierarchy.tree([-1, 0], [1, 1], mode="child")
+    assert hra.solve(chain, 1, errors=[6, 1], inherited=[6, 6]).gain == 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"hierarchy": "tree"},
+        {"traversal": "hull"},
+        {"traversal": hra.Hull},
+        {"unit": 3},
+        {"errors": ERROR[:3]},
+        {"errors": [np.nan] * 7},
+        {"errors": None, "gains": ERROR[:3]},
+    ],
+)
+def test_messages_name_what_is_public(arguments: Any):
+    with pytest.raises(hra.HraError) as caught:
+        hra.solve(**{"hierarchy": TREE, "budget": 3, "errors": ERROR, **arguments})
+    assert "_" not in str(caught.value)
+
+
+def test_a_traversal_that_returns_something_else_is_named():
+    class Wrong(hra.Traversal):
+        def select(self, problem: hra.Problem) -> Any:
+            return problem.gain > 0
+
+    with pytest.raises(hra.HraError) as caught:
+        hra.solve(TREE, 3, errors=ERROR, traversal=Wrong())
+    assert caught.value.fix == "return hra.Solution(selected) from Wrong.select"
