@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Curve:
 
     Attributes
     ----------
-    cost : float64 [K], with the base, in the hierarchy's cost unit.
+    cost : float64 [K], with the base, in the hierarchy's cost unit; a budget of as much pays for the point.
     gain, residual : float64 [K], error removed and error that remains, in the metric's unit.
     """
 
@@ -42,11 +42,17 @@ class Curve:
 def curve(problem: Problem) -> Curve:
     """All hull points of a forest; on a DAG those met at a range of prices, each with the best set that was found."""
     whole = problem.hierarchy
+    sure = 0.0  # what the base gains with all that makes room in it
     if whole.shrinks:
-        problem = join(whole).problem(problem)
+        joined = join(whole)
+        sure = total(problem.gain, joined.group < 0)
+        problem = joined.problem(problem)
+    # Costs without a common unit are rounded up: a budget of what a point costs pays for it.
+    problem = replace(problem, strict=not problem.hierarchy.units.exact)
     cost, gain = _forest(problem) if problem.hierarchy.parent is not None else _dag(problem)
-    cost = problem.hierarchy.units.costs(cost) + problem.hierarchy.cost_of(_pin(problem))
-    return Curve(cost, gain, np.maximum(problem.base_error - gain, 0.0))
+    units = problem.hierarchy.units
+    cost = units.costs(cost + units.ceil(problem.hierarchy.cost_of(_pin(problem))))
+    return Curve(cost, gain + sure, np.maximum(problem.base_error - gain, 0.0))
 
 
 def _pin(problem: Problem) -> np.ndarray:

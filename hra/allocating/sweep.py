@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hra.allocating.allocation import Allocation, ratio
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.compiling import Stopwatch
-from hra.errors import FileError, HraError, MissingExtra
+from hra.errors import FileError, HraError, MissingExtra, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import local_path
 from hra.model.problem import Problem
@@ -162,6 +162,10 @@ def sweep(
     Sweep(2 traversals at 2 budgets)
     >>> figure = found.plot("sweep.png")
     """
+    usual = (("budgets", budgets, "[1_000, 10_000]"), ("traversals", traversals, "[hra.Hull(), hra.BestFirst()]"))
+    for name, value, example in usual:
+        if not isinstance(value, Iterable):
+            raise wrong_kind(name, value, list, f"pass {name} such as {example}")
     named, limits = _name_all(traversals), list(budgets)
     _check(allocator, limits, repeat)
     problems = [allocator.problem(context, limit) for limit in limits]

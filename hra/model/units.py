@@ -79,14 +79,17 @@ class Units(ShortRepr):
         return 0.0 - _rounded_down(-Fraction(units) * self.size, decimal=self.decimal)  # never -0.0
 
     def costs(self, units: np.ndarray) -> np.ndarray:
-        """`cost` of many; the same array where one unit is 1."""
+        """`cost` of many [n]; the same array where one unit is 1."""
         if self.size == 1:
             return units
         if self.decimal:
             return units / float(self.size.denominator)  # both are exact, so that this is rounded once
         if self.size.numerator == 1:
             return np.ldexp(units, 1 - self.size.denominator.bit_length())
-        return units * float(self.size)
+        if self.size.numerator & (self.size.numerator - 1) == 0:
+            return units * float(self.size)
+        several, index = np.unique(units, return_inverse=True)  # products are rounded
+        return np.array([self.cost(value) for value in several.tolist()])[index]
 
     def value(self, number: float) -> Fraction:
         """What a number of cost units (a budget, a limit) counts as, in units."""

@@ -87,11 +87,12 @@ def tiers(
     """
     importance, total, capacity = _check(importance, total, capacity)
     tier = _tier_of(importance, shares)
-    if len(counts) != len(shares) + 1:
-        raise HraError(f"{len(shares)} shares need {len(shares) + 1} counts, got {len(counts)}", where="tiers")
-    result = np.minimum(np.array([_whole("counts", count) for count in counts], np.int64)[tier], capacity)
+    each = indices("counts", counts, 0, _LIMIT).astype(np.int64)
+    if each.size != len(shares) + 1:
+        raise HraError(f"{len(shares)} shares need {len(shares) + 1} counts, got {each.size}", where="tiers")
+    result = np.minimum(each[tier], capacity)
     result -= _fill(_ranking(importance)[::-1], int(result.sum()) - total, result)
-    for level in range(len(counts)):
+    for level in range(each.size):
         room = np.where(tier == level, capacity - result, 0)
         result += _evenly(_ranking(importance), total - int(result.sum()), room)
     return result
@@ -99,7 +100,7 @@ def tiers(
 
 def _tier_of(importance: np.ndarray, shares: tuple[float, ...]) -> np.ndarray:
     """The tier of each entry by rank, int64 [n]."""
-    bounds = np.cumsum(numbers("shares", list(shares) or np.zeros(0)))
+    bounds = np.cumsum(numbers("shares", shares))
     if np.any(np.diff(bounds, prepend=0.0) < 0) or np.any(bounds > 1 + 1e-9):
         raise ArrayError("shares must be >= 0 and add up to at most 1", where="shares")
     # 0.2 + 0.3 of 10 is 5, whatever rounding says.

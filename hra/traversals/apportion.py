@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, HierarchyError, HraError, wrong_kind
+from hra.model.arrays import numbers, to_numpy
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -55,28 +56,34 @@ class Apportion(Traversal):
         ------
         HierarchyError : the hierarchy is not flat, or costs differ.
         MetricError : an attribute is missing.
-        ArrayError : the rule returned counts that do not fit.
+        ArrayError : the rule returned counts that are not whole or do not fit, or importances are not finite numbers.
         """
-        hierarchy, size = problem.hierarchy, len(problem.hierarchy)
-        if not size:
-            return Solution(np.zeros(0, np.bool_))
-        total = _affordable(problem)
-        _, stratum = np.unique(_per_refinement(hierarchy, "stratum"), return_inverse=True)
+        hierarchy, selected = problem.hierarchy, np.zeros(len(problem.hierarchy), np.bool_)
+        # What is pinned is there already.
+        free = np.arange(selected.size) if problem.pinned is None else np.flatnonzero(~problem.pinned)
+        if not free.size:
+            return Solution(selected)
+        total, gain = _affordable(problem), problem.gain[free]
+        _, stratum = np.unique(_per_refinement(hierarchy, "stratum")[free], return_inverse=True)
         members = np.bincount(stratum)
-        counts = np.asarray(self.rule(self._importance(problem, stratum), total, members))
-        if counts.shape != members.shape or np.any((counts < 0) | (counts > members)) or counts.sum() > total:
-            raise ArrayError(f"the rule returned {counts} for strata of {members} nodes", where="Apportion.rule")
-        order = np.lexsort((-problem.gain, stratum))  # stable: equal gains in the order of the refinements
-        rank = np.arange(size) - np.repeat(np.cumsum(members) - members, members)
-        selected = np.zeros(size, np.bool_)
-        selected[order] = rank < np.repeat(counts, members)
+        counts = to_numpy(self.rule(self._importance(hierarchy, gain, free, stratum), total, members))
+        whole = counts.shape == members.shape and counts.dtype.kind in "iu"
+        if not whole or np.any((counts < 0) | (counts > members)) or counts.sum() > total:
+            fix = f"return whole numbers that add up to at most {total}, for each stratum at most its nodes"
+            raise ArrayError(
+                f"the rule returned {counts} for strata of {members} nodes", where="Apportion.rule", fix=fix
+            )
+        order = np.lexsort((-gain, stratum))  # stable: equal gains in the order of the refinements
+        rank = np.arange(free.size) - np.repeat(np.cumsum(members) - members, members)
+        selected[free[order]] = rank < np.repeat(counts, members)
         return Solution(selected)
 
-    def _importance(self, problem: Problem, stratum: np.ndarray) -> np.ndarray:
+    def _importance(self, hierarchy: Hierarchy, gain: np.ndarray, free: np.ndarray, stratum: np.ndarray) -> np.ndarray:
         if self.importance is None:
-            return np.bincount(stratum, problem.gain)
+            return np.bincount(stratum, gain)
         importance = np.zeros(int(stratum.max()) + 1)
-        np.maximum.at(importance, stratum, _per_refinement(problem.hierarchy, self.importance))
+        values = numbers(self.importance, _per_refinement(hierarchy, self.importance))
+        np.maximum.at(importance, stratum, values[free])
         return importance
 
 

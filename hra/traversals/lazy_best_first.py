@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import HraError, InvalidBudget, RepairWarning
+from hra.errors import HraError, InvalidBudget, RepairWarning, wrong_kind
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.precise import precise_total
 from hra.model.problem import check_covered, check_number
@@ -91,6 +91,7 @@ class LazyBestFirst:
 
         Raises
         ------
+        HraError : something else in the place of the hierarchy or of the metric.
         InvalidBudget : not a number >= 0, or infinite without a limit.
         BudgetTooSmall : it does not cover the roots.
         HierarchyError, MetricError : what the hierarchy or the metric returned is not usable.
@@ -106,6 +107,9 @@ class LazyBestFirst:
         self, hierarchy: LazyHierarchy, metric: LazyMetric, budget: float, context: Any = None
     ) -> Iterator[LazyAllocation]:
         """Better and better allocations till the search ends; for each, the limits but ``look_ahead`` count again."""
+        for name, value, kind in (("hierarchy", hierarchy, LazyHierarchy), ("metric", metric, LazyMetric)):
+            if not isinstance(value, kind):
+                raise wrong_kind(name, value, kind, "call allocate(hierarchy, metric, budget), both made on demand")
         tree = LazyTree(hierarchy, metric, context)
         search = _Search(tree, check_number(budget), self.look_ahead)
         fits = search.cost <= search.limit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError, MissingExtra, wrong_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.sets import total
@@ -68,11 +68,18 @@ class SoftCut(Traversal):
         Raises
         ------
         MissingExtra : torch is not installed.
+        HraError : something else in the place of the hierarchy or of the gains.
         HierarchyError : the hierarchy is a DAG.
         ArrayError : gains of a wrong shape, or not finite.
         InvalidBudget, BudgetTooSmall : as in `allocate`.
         """
         soft_cut = _soft_cut()
+        import torch
+
+        kinds = (("hierarchy", hierarchy, (Hierarchy, soft_cut.SoftForest)), ("gain", gain, torch.Tensor))
+        for name, value, wanted in kinds:
+            if not isinstance(value, wanted):
+                raise wrong_kind(name, value, wanted, "call distribution(hierarchy, gain, budget), gain a torch tensor")
         forest = soft_cut.SoftForest.of(hierarchy, gain.device) if isinstance(hierarchy, Hierarchy) else hierarchy
         budgets = soft_cut.budgets_of(budget, forest, gain)
         return soft_cut.CutDistribution.of(forest, gain, budgets, self.temperature)

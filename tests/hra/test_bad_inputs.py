@@ -22,7 +22,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.problem import check_number
 from hra.traversals.in_turn import InTurn
 from hra.traversals.soft_cut import SoftCut
-from tests.helpers.allocators import allocate, problem_of
+from tests.helpers.allocators import Plain, Table, allocate, problem_of
 from tests.helpers.traversals import TRAVERSALS
 
 TREE = Hierarchy.tree([-1, 0, 0], [1, 1, 1])
@@ -298,6 +298,28 @@ def test_a_context_that_changes_later_does_not_change_what_was_gained():
 def test_options_of_another_type_are_refused(make: Any, options: dict[str, Any]):
     with pytest.raises(HraError, match=f"{next(iter(options))} must be"):
         make(**options)
+
+
+def test_arguments_in_the_wrong_place_are_named():
+    torch = pytest.importorskip("torch")
+    soft, lazy, gain = SoftCut(0.1), hra.LazyBestFirst(), torch.ones(1)
+    given: Any = {"tree": TREE, "gain": gain, "array": np.ones(1), "text": "2"}
+    plain = Plain(TREE, Table([1, 0, 0]), hra.Hull())
+    for call, name in (
+        (lambda: soft.distribution(given["text"], gain, 2), "hierarchy"),
+        (lambda: soft.distribution(TREE, given["array"], 2), "gain"),
+        (lambda: lazy.allocate(given["tree"], given["tree"], 2), "hierarchy"),
+        (lambda: hra.sweep(plain, None, given["array"][0]), "budgets"),
+        (lambda: hra.sweep(plain, None, [2], hra.Hull()), "traversals"),  # pyright: ignore[reportArgumentType]
+    ):
+        with pytest.raises(HraError, match=f"{name} must be"):
+            call()
+    for budget in ("2", None, True):
+        with pytest.raises(InvalidBudget):
+            soft.probabilities(TREE, gain, budget)  # pyright: ignore[reportArgumentType]
+    large = Hierarchy.tree([-1, 0, 0], [1234567.25, 1, 1])
+    with pytest.raises(BudgetTooSmall, match=r"use at least 1234567\.25"):
+        soft.probabilities(large, gain, 2)
 
 
 def test_costs_that_overflow_are_refused_without_a_warning():

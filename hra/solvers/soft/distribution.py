@@ -14,6 +14,7 @@ from torch import Tensor
 from hra.compiling import njit
 from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
 from hra.model.arrays import to_numpy
+from hra.model.problem import check_number, exact_number
 from hra.solvers.soft.forest import SoftForest
 from hra.solvers.soft.gibbs import GibbsCut, descend, log_marginals, log_odds
 
@@ -178,6 +179,8 @@ def budgets_of(budget: float | Tensor, forest: SoftForest, gain: Tensor) -> Tens
     InvalidBudget : not a number >= 0 each. BudgetTooSmall : one does not cover the base.
     ArrayError : the shape does not match the gains.
     """
+    if not isinstance(budget, torch.Tensor) and np.ndim(budget) == 0:
+        budget = check_number(budget)
     budget = torch.as_tensor(budget, dtype=torch.float64, device=gain.device)
     try:
         budget = budget.expand(gain.shape[:-1])
@@ -187,7 +190,7 @@ def budgets_of(budget: float | Tensor, forest: SoftForest, gain: Tensor) -> Tens
     if not bool((budget >= 0).all()):
         raise InvalidBudget("a budget is negative or not a number", where="budget", fix="pass numbers >= 0")
     if bool((budget < forest.base_cost).any()):
-        least = f"{forest.base_cost:g}"
+        least = exact_number(forest.base_cost)
         raise BudgetTooSmall(f"the coarsest level costs {least}", where="budget", fix=f"use at least {least}")
     return budget
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hra
+from hra.allocating.curve import curve
 from hra.model.hierarchy import Hierarchy
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import FORESTS, KINDS, case
+from tests.helpers.instances import Instance, instances
+from tests.helpers.rational import Exactly
+from tests.helpers.rational import closed_sets as every_set
 from tests.helpers.references import closed_sets
 
 seeds = st.integers(0, 2**32 - 1)
@@ -48,3 +54,20 @@ def test_a_point_is_what_the_hull_finds_at_its_cost(kind, seed):
 def test_nothing_to_gain_is_one_point():
     found = Plain(Hierarchy.tree([-1, 0], [2, 1], mode="add"), Table([0, 0]), hra.Hull()).curve(None)
     assert (found.cost.tolist(), found.gain.tolist(), found.residual.tolist()) == ([2], [0], [0])
+
+
+@given(instances("shrinking") | instances("uneven costs") | instances("decimal"))
+@example(Instance(Hierarchy.tree([-1, 0, 1], [2, 1, 5]), np.array([3.0, 4.0]), 2.0))  # to refine the root saves 1
+@example(Instance(Hierarchy.flat([1e14, 1e-9]), np.array([1.0, 3.0]), 0.0))  # a cost that no common unit shows
+@example(Instance(Hierarchy.chains([3], [0.2, 0.1, 1.0]), np.array([1.0, 0.5]), 0.2))
+@example(Instance(Hierarchy.flat([1 / 3] * 5), np.arange(1.0, 6.0), 0.0))  # five thirds are no double
+def test_a_budget_of_what_a_point_costs_pays_for_it(instance):
+    hierarchy, exactly = instance.hierarchy, Exactly.of(instance.problem)
+    found = curve(replace(instance.problem, budget=np.inf))
+    sets = [(exactly.spent(selected), float(exactly.gained(selected))) for selected in every_set(exactly)]
+    whole = float(exactly.everything)
+    if hierarchy.parent is not None:  # on graphs what costs less than nothing may be left
+        assert found.gain[-1] == pytest.approx(whole, rel=1e-9)
+    for cost, gain, residual in zip(found.cost, found.gain, found.residual, strict=True):
+        assert max(g for spent, g in sets if spent <= hierarchy.units.exactly(cost)) >= gain - 1e-12 * whole
+        assert gain + residual == pytest.approx(instance.problem.base_error, rel=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hra
 from hra.errors import ArrayError, HierarchyError, MetricError
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import largest_remainder, remainder_to_largest, tiers
@@ -41,6 +43,11 @@ def test_the_more_important_never_gets_less(rule: Any, importance: list[int], to
 @EVERY_RULE
 def test_nobody_gets_nothing(rule: Any):
     assert rule([], 5).tolist() == []
+
+
+LABELLED = Hierarchy.flat(
+    [1] * 4, attributes={"stratum": [0, 0, 1, 1], "nan": [1.0, np.nan, 2.0, 3.0], "text": np.array(list("abcd"))}
+)
 
 
 def strata(seed: int) -> tuple[Hierarchy, np.ndarray, np.ndarray]:
@@ -94,3 +101,39 @@ def test_a_rule_whose_counts_do_not_fit_is_refused(counts: list[int]):
 def test_an_empty_hierarchy():
     hierarchy = Hierarchy.flat(np.zeros(0), attributes={"stratum": np.zeros(0, int)})
     assert allocate(hierarchy, np.zeros(0), 3, Apportion(), kind="gain").cut.tolist() == []
+
+
+@given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 1))
+def test_counts_are_met_to_the_unit_beside_what_is_pinned(seed: int, share: float):
+    hierarchy, _, gain = strata(seed)
+    pins = np.random.default_rng(seed).choice(gain.size, gain.size // 2, replace=False)
+    budget = 2.0 * pins.size + np.floor(share * 2 * gain.size)
+    allocation = hra.solve(hierarchy, budget, gains=gain, pinned=pins, traversal=Apportion())
+    assert set(pins.tolist()) <= set(allocation.cut.tolist())
+    assert allocation.cost == min(budget // 2, gain.size) * 2
+
+
+@pytest.mark.parametrize("counts", [[1.5, 0.5], [np.nan, 1.0], "ab", None, [3, 0], [-1, 2], [1]])
+def test_a_rule_that_returns_other_than_fitting_counts_is_named(counts: Any):
+    with pytest.raises(ArrayError):
+        hra.solve(LABELLED, 2, gains=[1, 2, 3, 4], traversal=Apportion(lambda *given: counts))
+
+
+@pytest.mark.parametrize("name", ["nan", "text"])
+def test_importances_are_finite_numbers(name: str):
+    with warnings.catch_warnings(), pytest.raises(ArrayError, match=name):
+        warnings.simplefilter("error")
+        hra.solve(LABELLED, 2, gains=[1, 2, 3, 4], traversal=Apportion(importance=name))
+
+
+def test_tiers_take_lists_of_numbers():
+    wrong: tuple[dict[str, Any], ...] = (
+        {"shares": 0.5},
+        {"counts": 3},
+        {"counts": None},
+        {"shares": "ab"},
+        {"counts": (1, 2, -1)},
+    )
+    for options in wrong:
+        with pytest.raises(ArrayError):
+            tiers([1, 2], 3, **options)
