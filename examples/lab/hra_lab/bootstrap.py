@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,8 +49,13 @@ def resampled(values: np.ndarray, draws: int = 2000, groups: Sequence[Hashable] 
         sums = resampled(values @ member, draws), resampled(member.sum(axis=0), draws)
         return sums[0] / sums[1].reshape(-1, *[1] * (values.ndim - 1))
     count = values.shape[-1]
-    times = np.random.default_rng(_SEED).multinomial(count, np.full(count, 1 / count), draws)
-    return (times @ np.moveaxis(values, -1, 0)) / count
+    return (_times(count, draws) @ np.moveaxis(values, -1, 0)) / count
+
+
+@lru_cache(1)  # pages ask for hundreds of intervals of the same tasks
+def _times(count: int, draws: int) -> np.ndarray:
+    """How often each task is drawn, [draws, count]."""
+    return np.random.default_rng(_SEED).multinomial(count, np.full(count, 1 / count), draws)
 
 
 def mean_of(scores: Sequence[float] | np.ndarray, groups: Sequence[Hashable] | None = None) -> Interval:
