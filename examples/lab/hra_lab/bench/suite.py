@@ -170,6 +170,8 @@ def _one_thread() -> Iterator[None]:
     """Numbers are per core: compiled loops must not spread over several."""
     import numba
 
+    # Numba's threads of OpenMP, which the next line starts, would be torch's from then on.
+    numba.config.THREADING_LAYER = "workqueue"
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
