@@ -29,7 +29,7 @@ except ImportError:  # Windows
 # Tests run in as many processes as there are cores: torch's threads on top of that would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Numba's threads of OpenMP, which whoever asks for their number starts, would be torch's from then on.
-numba.config.THREADING_LAYER = "workqueue"
+numba.config.THREADING_LAYER = "workqueue"  # pyright: ignore[reportPrivateImportUsage, reportAttributeAccessIssue]
 
 # The default profile repeats itself, so that a red run can be run again; the slow one explores.
 settings.register_profile("default", max_examples=30, deadline=None, derandomize=True)

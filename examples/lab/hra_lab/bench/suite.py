@@ -171,7 +171,7 @@ def _one_thread() -> Iterator[None]:
     import numba
 
     # Numba's threads of OpenMP, which the next line starts, would be torch's from then on.
-    numba.config.THREADING_LAYER = "workqueue"
+    numba.config.THREADING_LAYER = "workqueue"  # pyright: ignore[reportPrivateImportUsage, reportAttributeAccessIssue]
     before = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
