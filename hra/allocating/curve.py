@@ -16,6 +16,7 @@ from hra.solvers.reduction import join
 
 # Prices tried on a DAG, evenly on a logarithmic scale, and sweeps at each.
 _PRICES, _SWEEPS = 64, 60
+_LEAST = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,8 +78,8 @@ def _dag(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     share, selected = even_shares(order[0]), np.empty(len(problem.hierarchy), np.bool_)
     points = []
     low, high = price_range(problem)
-    # At the lowest price that matters a refinement may be worth exactly nothing: end below it.
-    for price in np.geomspace(high, 0.5 * low, _PRICES):
+    # At the lowest price that matters a refinement may be worth exactly nothing, and quotients may vanish: end at none.
+    for price in np.append(np.geomspace(max(high, _LEAST), max(low, _LEAST), _PRICES - 1), 0.0):
         closure(order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
         points.append((total(problem.cost, selected), total(problem.gain, selected)))
     cost, gain = np.array(sorted(set(points))).T

@@ -77,7 +77,6 @@ def test_a_budget_that_is_negative_or_no_number_is_refused(budget):
         allocate(TREE, [1, 0, 0], budget)
 
 
-@pytest.mark.case(58)
 @pytest.mark.parametrize(
     "budget", [3, np.int8(3), np.float32(3), Fraction(3), Decimal(3), np.array(3), np.array(3.0), Fraction(7, 2)]
 )

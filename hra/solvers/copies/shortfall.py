@@ -8,6 +8,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.model.precise import ceiling
+from hra.model.sets import attainable
 from hra.solvers.copies.blocks import shares_of_copy
 from hra.solvers.copies.copies import Copies
 from hra.solvers.copies.solve import Shared
@@ -28,7 +29,7 @@ def shortfall_of_copies(copies: Copies, gain: np.ndarray, shared: Shared, capaci
     lost, spent, others = [], 0.0, []
     lanes = zip(copies.hierarchies, copies.parts(gain), copies.parts(shared.selected), strict=True)
     for kind, (hierarchy, gains, taken) in enumerate(lanes):
-        given = (hierarchy.unit_cost, shared.price, copies.rows, shared.share, kind)
+        given = (hierarchy.unit_cost, capacity, shared.price, copies.rows, shared.share, kind)
         own, paid, rest = _distances(hierarchy.predecessors, gains, *given, taken)
         lost += own.tolist()
         spent += float(paid.sum())
@@ -41,8 +42,11 @@ def shortfall_of_copies(copies: Copies, gain: np.ndarray, shared: Shared, capaci
 
 
 @njit(cache=True)
-def _distances(order, gain, cost, price, rows, share, kind, selected):
-    """Of each lane of ``selected`` [R, I]: the distance from its bound, its cost, and all that it does not gain."""
+def _distances(order, gain, cost, capacity, price, rows, share, kind, selected):
+    """Of each lane of ``selected`` [R, I]: the distance from its bound, its cost, and all that it does not gain.
+
+    What ``capacity`` does not pay in one lane alone is in no choice: nothing saves.
+    """
     offsets, predecessors = order
     lost, spent, rest = np.empty(gain.shape[1]), np.zeros(gain.shape[1]), np.empty(gain.shape[1])
     own, taken = np.empty(gain.shape[0]), np.empty(gain.shape[0], np.bool_)
@@ -52,6 +56,7 @@ def _distances(order, gain, cost, price, rows, share, kind, selected):
         for r in range(gain.shape[0]):
             own[r], taken[r] = gain[r, i], selected[r, i]
             spent[i] += cost[r] * taken[r]
-        rest[i] = everything_else(own, taken)
-        lost[i] = distance(offsets, predecessors, own, cost, price, split, taken, spent[i], flow)
+        within = attainable(offsets, predecessors, own, cost, capacity)
+        rest[i] = everything_else(within, taken)
+        lost[i] = distance(offsets, predecessors, within, cost, price, split, taken, spent[i], flow)
     return lost, spent, rest

@@ -60,6 +60,7 @@ def test_nothing_to_gain_is_one_point():
 @example(Instance(Hierarchy.tree([-1, 0, 1], [2, 1, 5]), np.array([3.0, 4.0]), 2.0))  # to refine the root saves 1
 @example(Instance(Hierarchy.flat([1e14, 1e-9]), np.array([1.0, 3.0]), 0.0))  # a cost that no common unit shows
 @example(Instance(Hierarchy.chains([3], [0.2, 0.1, 1.0]), np.array([1.0, 0.5]), 0.2))
+@example(Instance(Hierarchy.dag([1, 1, 1], [(0, 2), (1, 2)]), np.array([0.0, 0.0, 5e-324]), 0.0))
 @example(Instance(Hierarchy.flat([1 / 3] * 5), np.arange(1.0, 6.0), 0.0))  # five thirds are no double
 def test_a_budget_of_what_a_point_costs_pays_for_it(instance):
     hierarchy, exactly = instance.hierarchy, Exactly.of(instance.problem)
