@@ -48,12 +48,12 @@ class Allocation:
     Examples
     --------
     >>> import hra
-    >>> pyramid = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [1, 1, 1, 1, 1], cost_unit="tokens")
-    >>> allocation = hra.solve(pyramid, budget=2, errors=[8.0, 5.0, 1.0, 0.5, 0.5])
+    >>> pieces = hra.Hierarchy.flat([3, 2, 2], cost_unit="tokens")
+    >>> allocation = hra.solve(pieces, budget=4, gains=[6.0, 3.0, 2.5])
     >>> allocation
-    2 of 2 tokens, residual 6 error, within 33 % of the best possible gain (20 % of the residual)
+    3 of 4 tokens, residual 5.5 error, within 20 % of the best possible gain (38 % of the residual)
     >>> allocation.cut, allocation.cost, allocation.gain, allocation.residual, allocation.gap
-    (array([1, 2]), 2.0, 2.0, 6.0, 0.3333333333333333)
+    (array([0]), 3.0, 6.0, 5.5, 0.2)
     """
 
     problem: Problem
