@@ -29,12 +29,11 @@ def _stop(number: int, frame: object) -> None:
     os._exit(130)
 
 
-interrupts: list[int] = []
-"""Those that came: compiled code and imports turn the exception of one into another."""
+_interrupts: list[int] = []
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    interrupts.append(number)
+    _interrupts.append(number)
     signal.default_int_handler(number, frame)
 
 
@@ -48,6 +47,6 @@ def main() -> None:
     try:
         if usual:
             signal.signal(signal.SIGINT, _interrupt)
-        run()
+        run(INTERRUPTED, _interrupts)
     except KeyboardInterrupt:  # before the command began or after it ended
         _stop(signal.SIGINT, None)

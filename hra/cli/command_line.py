@@ -18,7 +18,6 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.cli import INTERRUPTED, interrupts
 from hra.cli.groups import Commands
 from hra.errors import HraError, MissingExtra
 from hra.files.limits import enough_memory
@@ -131,8 +130,14 @@ def _hra(
     """What is said of all commands stands above; without a function here Typer would look for a single command."""
 
 
-def run() -> None:
-    """Call the command: errors become three lines on standard error and exit code 2, warnings one line each."""
+def run(interrupted: str, interrupts: Sequence[int]) -> None:
+    """Call the command: errors become three lines on standard error and exit code 2, warnings one line each.
+
+    Parameters
+    ----------
+    interrupted : what is said where the user broke it off.
+    interrupts : those that came: compiled code and imports turn the exception of one into another.
+    """
     # Imports and compiling make millions of objects that stay: to look through them again and again finds nothing.
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     atexit.register(_spare_last_collection)
@@ -143,7 +148,7 @@ def run() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            sys.exit(_run())
+            sys.exit(_run(interrupted, interrupts))
     except HraError as error:
         typer.echo(coloured(three_lines(error, sys.argv[1:])), err=True)
         sys.exit(2)
@@ -156,7 +161,7 @@ def _spare_last_collection() -> None:
         gc.freeze()
 
 
-def _run() -> int:
+def _run(interrupted: str, interrupts: Sequence[int]) -> int:
     """Exit code of the command that was typed."""
     if "doctor" not in available("hra.commands"):
         fix = "install hra again: its entry points are those of an older version"
@@ -176,7 +181,7 @@ def _run() -> int:
             raise
         code = 130
     if code == 130:  # what Typer makes of an interrupt
-        typer.echo(INTERRUPTED, err=True)
+        typer.echo(interrupted, err=True)
     return code if isinstance(code, int) else 0
 
 

@@ -74,6 +74,5 @@ def test_an_interrupt_that_became_another_error_is_one(
 
     monkeypatch.setattr(command_line, "app", stopped)
     with pytest.raises(type(turned)):  # where nobody interrupted it is a fault
-        command_line._run()
-    monkeypatch.setattr(command_line, "interrupts", [signal.SIGINT])
-    assert command_line._run() == 130 and capsys.readouterr().err.strip() == INTERRUPTED
+        command_line._run(INTERRUPTED, [])
+    assert command_line._run(INTERRUPTED, [signal.SIGINT]) == 130 and capsys.readouterr().err.strip() == INTERRUPTED
