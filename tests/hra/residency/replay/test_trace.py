@@ -15,7 +15,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "offsets that do not end at the demands": ({"frames": [0, 2]}, "frames"),
     "offsets that fall": ({"frames": [0, 3, 2, 3]}, "frames"),
     "unknown item": ({"demands": [0, 2, 1]}, "demands[1]"),
-    "fractional item": ({"demands": [0.0, 1.0, 1.0]}, "demands"),
+    "fractional item": ({"demands": [0.0, 0.5, 1.0]}, "demands[1]"),
     "item twice in a frame": ({"demands": [1, 1, 0]}, "demands[1]"),
     "free item": ({"cost": [4, 0]}, "cost[1]"),
     "too many bytes": ({"cost": [2**53, 2**53]}, "cost"),
