@@ -12,6 +12,7 @@ import re
 import struct
 import threading
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -306,6 +307,7 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
         import tifffile
     except ImportError as error:
         raise MissingExtra.of("tifffile", "slides") from error
+    opened: Any = None
     try:
         opened = tifffile.TiffFile(file)
         _refuse_circles(opened, file)
@@ -318,9 +320,11 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
             warnings.warn(f"{file}: the first of several frames was taken", RepairWarning, stacklevel=4)
         grids = [Grid((page[0].imagelength, page[0].imagewidth), _segment(page[0], file)) for page, _ in pages]
         spacing = _tiff_spacing(opened, pages[0][0][0])
-    except HraError:
-        raise
     except Exception as error:  # its parser raises errors of many classes
+        if opened is not None:
+            opened.close()
+        if isinstance(error, HraError):
+            raise
         raise ImageError(f"not a TIFF file that can be read: {str(error)[:200]}", where=str(file)) from error
     size = file.stat().st_size
     stream = opened.filehandle
@@ -373,7 +377,9 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
     has_alpha = first.extrasamples[:1] in ((1,), (2,))
     alpha = first.samplesperpixel - len(first.extrasamples) if has_alpha else None
     kind = "tile" if first.is_tiled else "strip"
-    return _Reader(name, grids, decode, spacing, kind, alpha, first.extrasamples[:1] == (1,), most)
+    reader = _Reader(name, grids, decode, spacing, kind, alpha, first.extrasamples[:1] == (1,), most)
+    weakref.finalize(reader, opened.close)  # when nobody reads it any more
+    return reader
 
 
 def _is_turned(page: Any) -> bool:

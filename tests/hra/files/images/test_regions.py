@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import resource
+import warnings
 import zlib
 from pathlib import Path
 from typing import Any
@@ -422,3 +424,13 @@ def test_other_files_and_windows(tmp_path):
     (tmp_path / "c.tif").write_bytes(b"II*\0\xff\xff\xff\xff")
     with pytest.raises(ImageError):
         open_regions(tmp_path / "c.tif")
+
+
+def test_a_file_is_closed_when_nobody_reads_it(tmp_path: Path):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        image = open_regions(write(tmp_path / "a.tif", NOISE))
+        assert image.levels[0][:4, :4].shape == (4, 4, 3)
+        del image
+        gc.collect()
+    assert not told
