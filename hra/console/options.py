@@ -41,22 +41,21 @@ def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
     file = written_as(*suffixes)
 
     def check(path: Path | None) -> Path | None:
-        if path is None or (path.suffix.lower() in suffixes and not os.path.isdir(path)):
-            return file(path)
+        if path is None:
+            return None
         if suffixes and path.suffix and not os.path.isdir(path):
-            what = f"the format {path.suffix[:20]!r} is not written here"
-            fix = f"use {', '.join(suffixes)}, or make the folder of this name first"
-            raise FileError(what, where=str(path)[:500], fix=fix)
+            _check_suffix(path, suffixes, ", or make the folder of this name first")
+            return file(path)
         _check_folder(path)
         return path
 
     return check
 
 
-def _check_suffix(path: Path, suffixes: tuple[str, ...]) -> None:
+def _check_suffix(path: Path, suffixes: tuple[str, ...], otherwise: str = "") -> None:
     if suffixes and path.suffix.lower() not in suffixes and not os.path.isdir(path):
         what = f"the format {path.suffix[:20]!r} is not written here" if path.suffix else "the name says no format"
-        raise FileError(what, where=str(path)[:500] or "path", fix=f"use {', '.join(suffixes)}")
+        raise FileError(what, where=str(path)[:500] or "path", fix=f"use {', '.join(suffixes)}{otherwise}")
 
 
 def _check_place(path: Path) -> None:

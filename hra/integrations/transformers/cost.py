@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from hra.caching import cached_property
 from hra.errors import ArrayError, FileError
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
+from hra.integrations.transformers.encoding import parameters_of
 from hra.integrations.transformers.layouts import Layout, step_of, tiles_of
 
 # Connectors within the module of an encoder.
@@ -191,7 +191,7 @@ class CostModel:
 
     def _answers(self, lengths: Sequence[int]) -> int:
         """Of how many tokens of a prompt the model makes logits: the last, or all where it cannot leave them out."""
-        return 1 if "logits_to_keep" in signature(type(self._model).forward).parameters else lengths[-1]
+        return 1 if "logits_to_keep" in parameters_of(type(self._model).forward) else lengths[-1]
 
     @cached_property
     def _layer_weights(self) -> float:
@@ -228,19 +228,14 @@ class CostModel:
         vision, tower = self.config.vision_config, self._tower
         named = [(name, each) for name, each in tower.named_parameters() if each.ndim > 1]
         layers = sum(each.numel() for name, each in named if _in_layers(name) and not _connects(name))
-        embedding = [each for name, each in named if not _connects(name) and not _in_layers(name)]
-        first = sum(each.numel() for each in embedding if each.ndim > 3) or self._patch_weights
+        outside = [(name, each) for name, each in named if not _connects(name) and not _in_layers(name)]
+        embedding = [each for name, each in outside if each.ndim > 3 or "patch_embed" in name]  # or a plain product
+        first = sum(each.numel() for each in embedding)
         special = self._special
         count = getattr(vision, "depth", None) or vision.num_hidden_layers
         width = getattr(vision, "embed_dim", None) or vision.hidden_size  # Qwen2-VL calls what leaves it hidden
         pairs = sum(self._pairs(layer, patches + special) for layer in range(count))
         return 2.0 * (patches + special) * layers + 2.0 * patches * first + 4.0 * pairs * width
-
-    @property
-    def _patch_weights(self) -> int:
-        """Of an embedding of patches that is a plain product."""
-        named = self._tower.named_parameters()
-        return sum(each.numel() for name, each in named if each.ndim == 2 and "patch_embed" in name)
 
     @property
     def _special(self) -> int:

@@ -165,7 +165,7 @@ def encoder_of(model: Any, kind: str = "image") -> Any:
     ------
     ArrayError : a model without one, or one that does not take its outputs back.
     """
-    takes = "mm_encoder_outputs" in _parameters(type(model).forward)
+    takes = "mm_encoder_outputs" in parameters_of(type(model).forward)
     encoder = getattr(model.base_model, f"get_{kind}_features", None) if takes else None
     if encoder is None:
         what = f"{type(model).__name__} does not take outputs of an encoder of {kind}s"
@@ -174,7 +174,7 @@ def encoder_of(model: Any, kind: str = "image") -> Any:
 
 
 @cache
-def _parameters(function: Any) -> tuple[str, ...]:
+def parameters_of(function: Any) -> tuple[str, ...]:
     """Names of a function's parameters; reading a signature of these models takes as long as choosing tokens."""
     return tuple(inspect.signature(function).parameters)
 
@@ -203,7 +203,7 @@ def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> d
     for kind, pixels in PIXELS.items():
         if inputs.get(pixels) is not None:
             encoder = encoder_of(model, kind)
-            names = _parameters(_function(encoder))
+            names = parameters_of(_function(encoder))
             given = {name: inputs[name] for name in names if inputs.get(name) is not None}
             outputs[kind] = encoder(**given, **options, return_dict=True)
     return outputs
@@ -212,5 +212,5 @@ def _run(model: Any, inputs: Mapping[str, Any], options: Mapping[str, Any]) -> d
 def image_arguments(model: Any) -> set[str]:
     """Names of inputs that only the encoder reads; beside its outputs the model wants none of them."""
     videos = getattr(model.base_model, "get_video_features", None)
-    names = {*PIXELS.values(), *_BESIDE, *(_parameters(_function(videos)) if videos is not None else ())}
-    return {*names, *_parameters(_function(encoder_of(model)))}
+    names = {*PIXELS.values(), *_BESIDE, *(parameters_of(_function(videos)) if videos is not None else ())}
+    return {*names, *parameters_of(_function(encoder_of(model)))}
