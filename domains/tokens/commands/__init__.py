@@ -106,7 +106,7 @@ def allocate(
             _check_metric(allocator, allocation, method)
         progress("making the tokens")
         chosen = allocator.realize(allocation)
-        shown = chosen.reconstruct()
+        decibels = psnr(chosen.reconstruct(), pixels)
         if out is not None:
             progress(f"drawing {out.name}")
             save_png(out, tokens.token_sheet(pixels, chosen))
@@ -123,7 +123,7 @@ def allocate(
         "residual_gap": allocation.residual_gap,
         "status": allocation.status,
         "seconds": allocation.seconds,
-        "psnr_db": psnr(shown, pixels),
+        "psnr_db": decibels,
     }
     write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
     show(f"{image.name}: {_told(allocation, context.served.used)}", record.items())

@@ -31,7 +31,8 @@ def reconstruct(values: np.ndarray, positions: np.ndarray, image_size: tuple[int
     float32 [height, width, 3] in [0, 1]; exact wherever a token of level 0 is.
     """
     mean = np.float32(values.mean(dtype=np.float64)) if values.size else _NO_TOKENS
-    return np.clip(_push(_pull(values, positions, image_size, patch), patch, mean), 0, 1)
+    image = _push(_pull(values, positions, image_size, patch), patch, mean)
+    return np.clip(image, 0, 1, out=image)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +42,13 @@ class _Canvas:
     pixels: np.ndarray
     known: np.ndarray
 
-    def over(self, background: np.ndarray | np.float32, patch: int) -> np.ndarray:
-        """The known patches on top of ``background``."""
+    def over(self, background: np.ndarray, patch: int) -> np.ndarray:
+        """``background`` [h, w, 3] with the known patches written on top."""
         height, width, channels = self.pixels.shape
         # The mask for every channel: broadcasting along three entries takes twice as long.
         shown = _enlarge(self.known, patch, height, width * channels, channels).reshape(self.pixels.shape)
-        return np.where(shown, self.pixels, background)
+        np.copyto(background, self.pixels, where=shown)
+        return background
 
 
 def _pull(values: np.ndarray, positions: np.ndarray, image_size: tuple[int, int], patch: int) -> list[_Canvas]:
@@ -87,12 +89,13 @@ def _halve(canvas: _Canvas) -> _Canvas:
 
 def _push(canvases: list[_Canvas], patch: int, mean: np.float32) -> np.ndarray:
     """Interpolate from coarse to fine; what no level knows is ``mean``."""
-    image, covered = canvases[-1].over(mean, patch), canvases[-1].known
+    image = canvases[-1].over(np.full_like(canvases[-1].pixels, mean), patch)
+    covered = canvases[-1].known
     for canvas in canvases[-2::-1]:
         height, width = canvas.pixels.shape[:2]
         image = canvas.over(refine(image, height, width), patch)
         covered = _enlarge(covered, 2, *canvas.known.shape) | canvas.known
-    return _Canvas(image, covered).over(mean, patch)
+    return image if covered.all() else _Canvas(image, covered).over(np.full_like(image, mean), patch)
 
 
 def _enlarge(mask: np.ndarray, size: int, height: int, width: int, wider: int = 1) -> np.ndarray:

@@ -75,45 +75,66 @@ def token_sheet(image: Any, tokens: TokenPlaces) -> np.ndarray:
     >>> sheet.shape[1] > 2 * 512, sheet.dtype
     (True, dtype('uint8'))
     """
-    shown = tokens.reconstruct()
-    return _framed([overlay(image, tokens) / np.float32(255), shown], tokens)
+    return _side_by_side(_pixels_of(image, tokens), tokens, tokens.reconstruct())
 
 
 def portrait(tokens: TokenPlaces) -> bytes | None:
     """A PNG for notebooks: outlines on what the tokens give back, for there is no image; None without Pillow."""
     try:
-        shown = tokens.reconstruct()
-        return png_bytes(_framed([overlay(shown, tokens) / np.float32(255), shown], tokens))
+        given_back = tokens.reconstruct()
+        return png_bytes(_side_by_side(given_back, tokens, given_back))
     except HraError:
         return None
 
 
-def _framed(pictures: list[np.ndarray], tokens: TokenPlaces) -> np.ndarray:
-    """Pictures [H, W, 3] in [0, 1] side by side above the legend."""
-    framed = [np.pad(_fit(picture), ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255) for picture in pictures]
+def _side_by_side(pixels: np.ndarray, tokens: TokenPlaces, given_back: np.ndarray) -> np.ndarray:
+    """Outlines on ``pixels`` [H, W, 3] in [0, 1] beside what the tokens give back, above the legend.
+
+    Both are made small before anything is drawn: at the size of a large photo outlines take four times the seconds and
+    thrice the memory.
+    """
+    shown = tokens.token_map()
+    hidden = float((shown < 0).mean())
+    pixels, given_back = _small(pixels), _small(given_back)
+    pictures = [_outlined(pixels, _sampled(shown, pixels.shape[:2]), tokens.levels), _as_bytes(given_back)]
+    times = -(-_LEAST // max(pixels.shape[:2]))
+    framed = [
+        np.pad(picture.repeat(times, 0).repeat(times, 1), ((GAP, GAP), (GAP, GAP), (0, 0)), constant_values=255)
+        for picture in pictures
+    ]
     row = np.concatenate(framed, axis=1)
-    return np.concatenate([row, _legend(tokens, row.shape[1])])
+    return np.concatenate([row, _legend(tokens, hidden, row.shape[1])])
 
 
-def _fit(picture: np.ndarray) -> np.ndarray:
-    """``picture`` in [0, 1] as bytes, neither too large for a screen nor smaller than its legend."""
+def _small(picture: np.ndarray) -> np.ndarray:
+    """``picture`` [H, W, 3] no larger than a screen shows, float32."""
     longer = max(picture.shape[:2])
-    if longer > _MOST:
-        height, width = (max(1, round(side * _MOST / longer)) for side in picture.shape[:2])
-        picture = resize(np.ascontiguousarray(picture, np.float32), (height, width))
-    times = -(-_LEAST // longer)
-    return np.rint(255 * np.clip(picture, 0, 1)).astype(np.uint8).repeat(times, 0).repeat(times, 1)
+    if longer <= _MOST:
+        return picture
+    height, width = (max(1, round(side * _MOST / longer)) for side in picture.shape[:2])
+    return np.clip(resize(np.ascontiguousarray(picture, np.float32), (height, width)), 0, 1)
 
 
-def _legend(tokens: TokenPlaces, width: int) -> np.ndarray:
-    """A line for each level that occurs, one for what no token shows, and one for the two pictures."""
+def _sampled(shown: np.ndarray, size: tuple[int, ...]) -> np.ndarray:
+    """The entries of ``shown`` [H, W] at the middle of each pixel of a picture of ``size``."""
+    if shown.shape == size:
+        return shown
+    rows, columns = ((2 * np.arange(few) + 1) * many // (2 * few) for few, many in zip(size, shown.shape, strict=True))
+    return shown[rows[:, None], columns]
+
+
+def _as_bytes(picture: np.ndarray) -> np.ndarray:
+    return np.rint(255 * np.clip(picture, 0, 1)).astype(np.uint8)
+
+
+def _legend(tokens: TokenPlaces, hidden: float, width: int) -> np.ndarray:
+    """A line for each level that occurs, one for the share of pixels ``hidden``, and one for the two pictures."""
     height = line_height(width)
     lines = [f"left: {len(tokens):,} tokens on the image; right: the image that they alone give back"]
     colours: list[Any] = [None]
     for level, count in zip(*np.unique(tokens.levels, return_counts=True), strict=True):
         lines.append(f"level {level}, {_detail(int(level))}: {count:,} token{'' if count == 1 else 's'}")
         colours.append(level_colours(level))
-    hidden = float((tokens.token_map() < 0).mean())
     if hidden > 0:
         lines.append(f"dimmed on the left: {hidden:.0%} of the image, which no token shows")
         colours.append(None)
@@ -167,14 +188,22 @@ def overlay(image: Any, tokens: TokenPlaces) -> np.ndarray:
     >>> tokens.overlay(image, chosen).shape
     (128, 192, 3)
     """
+    return _outlined(_pixels_of(image, tokens), tokens.token_map(), tokens.levels)
+
+
+def _pixels_of(image: Any, tokens: TokenPlaces) -> np.ndarray:
     pixels = as_image(image)
     if pixels.shape[:2] != tokens.image_size:
         raise ArrayError(f"an image of {pixels.shape[:2]} for tokens of {tokens.image_size}", where="overlay")
-    shown = tokens.token_map()
-    picture = np.rint(255 * pixels * np.where(shown >= 0, 1, _DIMMED)[..., None]).astype(np.uint8)
-    light = _light(pixels, shown, len(tokens))
-    outline = _borders(shown, max(1, max(tokens.image_size) // 800)) & (shown >= 0)
-    picture[outline] = _behind(picture[outline], level_colours(tokens.levels)[shown[outline]], light[shown[outline]])
+    return pixels
+
+
+def _outlined(pixels: np.ndarray, shown: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """See `overlay`; ``shown`` int [H, W] is the token on each pixel, ``levels`` int [K] those of the tokens."""
+    picture = _as_bytes(pixels * np.where(shown >= 0, 1, _DIMMED).astype(np.float32)[..., None])
+    light = _light(pixels, shown, len(levels))
+    outline = _borders(shown, max(1, max(shown.shape) // 800)) & (shown >= 0)
+    picture[outline] = _behind(picture[outline], level_colours(levels)[shown[outline]], light[shown[outline]])
     return picture
 
 

@@ -13,6 +13,7 @@ from hra.kernels.row_blocks import Block, for_each, split
 _NEAR, _FAR = np.float32(NEAR), np.float32(FAR)
 _ZERO, _ONE = np.float32(0), np.float32(1)
 _KEPT = 2**23  # numbers, 32 MB: seven levels of 1024 x 1024 pixels have 4.7 million
+_LEAST = 3  # levels of a larger image that are compared at a time: each time costs a pass over its pixels
 _memory = Scratch()
 
 
@@ -32,16 +33,24 @@ def level_errors(levels: list[np.ndarray], patch: int, grid: tuple[int, ...]) ->
 def _errors_of(levels: list[np.ndarray], patch: int, errors: np.ndarray) -> None:
     """Add the errors of one image [h, w, C] to those of its levels from 1 on."""
     planes = [np.ascontiguousarray(np.moveaxis(level, 2, 0)) for level in levels[1:]]
-    shown = _room((len(planes), *planes[0].shape))
-    shown[0] = planes[0]
-    for index in range(1, len(planes)):
-        cells = planes[index]
-        for finer in range(index - 1, 0, -1):
-            fine = np.empty_like(planes[finer])
+    together = max(_LEAST, min(len(planes), _KEPT // planes[0].size))
+    for first in range(0, len(planes), together):
+        seen = _shown(planes, range(first, min(first + together, len(planes))))
+        _compare(levels[0], seen, patch, errors[first : first + len(seen)])
+
+
+def _shown(planes: list[np.ndarray], levels: range) -> np.ndarray:
+    """Each of the ``levels`` at the size of the first of ``planes`` [C, h, w], float32 [L, C, h, w]."""
+    shown = _room((len(levels), *planes[0].shape))
+    for number, level in enumerate(levels):
+        cells = planes[level]
+        for finer in range(level - 1, -1, -1):
+            fine = shown[number] if finer == 0 else np.empty_like(planes[finer])
             _refine(cells, fine)
             cells = fine
-        _refine(cells, shown[index])
-    _compare(levels[0], shown, patch, errors)
+        if level == 0:
+            shown[number] = cells
+    return shown
 
 
 def _room(shape: tuple[int, ...]) -> np.ndarray:

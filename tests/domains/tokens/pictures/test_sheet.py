@@ -11,7 +11,9 @@ from PIL import Image
 
 from hra.domains import tokens
 from hra.domains.tokens.pictures.sheet import level_colours
+from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError, MissingExtra
+from hra.files.images import psnr
 
 
 def chosen_of(image: np.ndarray, budget: int = 20) -> tokens.TokenSet:
@@ -39,8 +41,14 @@ def test_the_unseen_is_named_and_small_images_are_enlarged():
 
 
 def test_large_images_are_made_smaller(smooth_noise):
-    sheet = tokens.token_sheet(image := smooth_noise(40, 2000), chosen_of(image))
+    chosen = chosen_of(image := smooth_noise(40, 2000))
+    sheet = tokens.token_sheet(image, chosen)
     assert sheet.shape[1] == 2 * (1600 + 16)
+    left, right = sheet[8:40, 8:1608] / 255, sheet[8:40, 1624:3224] / 255
+    assert psnr(right, resize(chosen.reconstruct(), (32, 1600))) > 45
+    edges = np.flatnonzero((np.abs(left - resize(image, (32, 1600))).mean(axis=2) > 0.2).all(axis=0))
+    borders = np.unique(chosen.boxes[:, ::2]) * 1600 / 2000
+    assert edges.size and np.abs(edges[:, None] - borders).min(axis=1).max() <= 3
 
 
 def test_another_image_or_no_pillow_is_refused(smooth_noise, monkeypatch: pytest.MonkeyPatch):

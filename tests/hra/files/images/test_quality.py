@@ -23,6 +23,14 @@ def test_known_value_and_equal_images():
     assert psnr(black, black) == math.inf
 
 
+def test_large_images_are_compared_by_parts():
+    rng = np.random.default_rng(0)
+    first, second = (rng.random((1301, 1100, 3), np.float32) for _ in range(2))
+    error = np.mean((first.astype(np.float64) - second) ** 2)
+    assert psnr(first, second) == pytest.approx(-10 * np.log10(error), rel=1e-12)
+    assert psnr(first, first) == np.inf
+
+
 def test_sizes_must_agree():
     with pytest.raises(ImageError):
         psnr(np.zeros((2, 2, 3)), np.zeros((2, 3, 3)))

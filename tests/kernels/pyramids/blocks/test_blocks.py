@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
 from hra.kernels import build_pyramid, enlarged_squares, level_errors, node_errors, take_blocks
+from hra.kernels.pyramids.blocks import numba_backend
 from hra.kernels.pyramids.blocks.blocks import Along
 from tests.helpers.refining import refine_to
 
@@ -51,6 +52,14 @@ def test_sizes_in_turn_do_not_disturb_each_other():
     first, other, again = (level_errors(pyramid.mips, 16) for pyramid in pyramids)
     assert np.array_equal(first, again)
     assert other == pytest.approx(one_after_another(pyramids[1].levels, 16), rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("kept", [1, 5000])
+def test_levels_of_large_images_are_compared_a_few_at_a_time(kept, monkeypatch: pytest.MonkeyPatch):
+    pyramid = build_pyramid(np.random.default_rng(0).random((2, 75, 130, 3), np.float32), "block_mean")
+    at_once = level_errors(pyramid, 4, backend="numba")
+    monkeypatch.setattr(numba_backend, "_KEPT", kept)
+    assert (level_errors(pyramid, 4, backend="numba") == at_once).all()
 
 
 def test_nan_reaches_the_same_blocks_on_every_backend():
