@@ -36,7 +36,7 @@ _FIELDS = {
 GLOSSY = "KHR_materials_pbrSpecularGlossiness"
 _STRENGTH = "KHR_materials_emissive_strength"
 # Extensions that name an image instead of the texture's own source.
-_SOURCES = ("EXT_texture_webp", "KHR_texture_basisu")
+_SOURCES = ("EXT_texture_avif", "EXT_texture_webp", "KHR_texture_basisu")
 _SURFACE = {"base_color_texture": "baseColorTexture", "metallic_roughness_texture": "metallicRoughnessTexture"}
 _OTHERS = {
     "normal_texture": "normalTexture",

@@ -46,6 +46,8 @@ _SPARSE_WORDS = 300
 _MAGIC = {
     **{b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp", b"DDS ": "image/vnd-ms.dds"},
     b"\xabKTX 20\xbb": "image/ktx2",
+    # Of the box that these files begin with, the length may be any.
+    **{b"ftypavif": "image/avif", b"ftypavis": "image/avif"},
 }
 # Extensions that refer to no accessor or view; numbers within all others may be such references.
 _WITHOUT_DATA = (
@@ -523,7 +525,7 @@ class _Written:
                 self.contents.append(b"")
                 image["bufferView"] = len(self.views) - 1
             self.contents[image["bufferView"]] = content
-            found = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), "image/png")
+            found = next((kind for magic, kind in _MAGIC.items() if magic in content[:12]), "image/png")
             image["mimeType"] = found if number in images else image.get("mimeType", found)
         for name, content in extensions(self.header):
             if any(not uri.startswith("data:") for uri in _uris(content)):

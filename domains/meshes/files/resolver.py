@@ -18,7 +18,7 @@ from hra.files.local_files import read_regular
 _SHOWN = 200
 # Pictures of cuts decode one image at a time.
 MAX_PIXELS = DEFAULT.texture_pixels
-_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TGA", "GIF", "TIFF")
+_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TGA", "GIF", "TIFF", "AVIF")
 # The decoder's frames (two of WebP), Pillow's image, its converted copy, and what is compressed.
 _BYTES_PER_PIXEL = 24
 
@@ -91,8 +91,8 @@ class Textures:
     def read(self, content: bytes, where: str) -> bytes | None:
         """An image as PNG or JPEG bytes; None with a warning where it cannot be read.
 
-        PNG and JPEG are kept byte by byte, after a look at their header; other formats that Pillow reads (WebP, BMP,
-        TGA) are converted to PNG.
+        PNG and JPEG are kept byte by byte, after a look at their header; other formats that Pillow reads (WebP, AVIF,
+        BMP, TGA) are converted to PNG.
 
         Warns
         -----

@@ -197,7 +197,7 @@ def test_without_attributes_there_are_only_positions(tmp_path: Path) -> None:
     assert len(mesh.positions) == 8
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "BMP"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF", "BMP"])
 def test_images_are_kept_or_converted(kind: str, tmp_path: Path) -> None:
     def changes(header: dict[str, Any]) -> None:
         two_materials(header)

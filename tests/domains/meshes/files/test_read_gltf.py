@@ -17,7 +17,7 @@ from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.hostile.cases import POINTS
 
 
-@pytest.mark.parametrize("name", ["EXT_texture_webp", "KHR_texture_basisu"])
+@pytest.mark.parametrize("name", ["EXT_texture_avif", "EXT_texture_webp", "KHR_texture_basisu"])
 def test_an_image_that_only_an_extension_names_is_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / "a.gltf"
     path.write_bytes(gltf.text(gltf.edited({"textures.0": {"extensions": {name: {"source": 0}}}})))

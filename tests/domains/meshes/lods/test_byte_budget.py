@@ -178,7 +178,7 @@ def test_commands_fit_files_and_say_where_the_bytes_went(
 
 @pytest.mark.parametrize(
     ("kind", "mode", "wanted"),
-    [("JPEG", "RGB", ["JPEG"]), ("PNG", "RGB", ["JPEG", "PNG"]), ("WEBP", "RGB", ["WEBP"])],
+    [("JPEG", "RGB", ["JPEG"]), ("PNG", "RGB", ["JPEG", "PNG"]), ("WEBP", "RGB", ["WEBP"]), ("AVIF", "RGB", ["AVIF"])],
 )
 def test_versions_cost_more_the_closer_they_are(kind: str, mode: str, wanted: list[str]) -> None:
     image = ShownImage(photo(kind, mode, 128), 1.0, 128.0**2, 1.0)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from hra.domains import meshes
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
@@ -788,15 +789,17 @@ def test_a_count_that_cannot_be_had_is_named(tmp_path: Path) -> None:
     assert 500 < lod.triangles[0] <= 1000 and 2 < lod.triangles[1] < 200
 
 
-def test_images_beside_the_file_are_put_into_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
+def test_images_beside_the_file_are_put_into_it(kind: str, tmp_path: Path) -> None:
     scene = Scene()
     scene.header |= {"images": [{"uri": "dot.png"}], "textures": [{"source": 0}]}
     scene.header["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
     scene.primitive["material"] = 0
-    (tmp_path / "dot.png").write_bytes(PNG)
+    Image.new("RGB", (8, 8), (9, 90, 200)).save(tmp_path / "dot.png", kind)
+    content = (tmp_path / "dot.png").read_bytes()
     (file,) = levels(scene, tmp_path, (0.5,))
     (image,) = file.header["images"]
-    assert image["mimeType"] == "image/png" and file.view(image["bufferView"]) == PNG
+    assert image["mimeType"] == f"image/{kind.lower()}" and file.view(image["bufferView"]) == content
     (tmp_path / "dot.png").unlink()
     with pytest.warns(RepairWarning, match=r"dot\.png' is missing"):
         (file,) = levels(scene, tmp_path, (0.5,))
