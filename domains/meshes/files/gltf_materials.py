@@ -35,8 +35,8 @@ _FIELDS = {
 }
 GLOSSY = "KHR_materials_pbrSpecularGlossiness"
 _STRENGTH = "KHR_materials_emissive_strength"
-# Extensions that name an image instead of the texture's own source.
-_SOURCES = ("EXT_texture_avif", "EXT_texture_webp", "KHR_texture_basisu")
+# Extensions that name an image of such a type instead of the texture's own source.
+_SOURCES = {"image/avif": "EXT_texture_avif", "image/webp": "EXT_texture_webp", "image/ktx2": "KHR_texture_basisu"}
 _SURFACE = {"base_color_texture": "baseColorTexture", "metallic_roughness_texture": "metallicRoughnessTexture"}
 _OTHERS = {
     "normal_texture": "normalTexture",
@@ -232,7 +232,7 @@ class _Images:
 
     def _number(self, entry: dict[str, Any]) -> int | None:
         extensions = entry.get("extensions", {})
-        named = [extensions[name].get("source") for name in _SOURCES if name in extensions]
+        named = [extensions[name].get("source") for name in _SOURCES.values() if name in extensions]
         chosen = entry.get("source", named[0] if named else None)
         # References of extensions are not in the table of properties.
         there = type(chosen) is int and 0 <= chosen < len(self.views.header.get("images", []))
@@ -280,11 +280,14 @@ def material_entries(
     entries = [_material_entry(material, _infos(material, sets, place)) for material in materials]
     for material, entry in zip(materials, entries, strict=True):
         entry |= _other_entry(material, sets, place)
+    # No other image is there for those who do not know the extension.
+    required = {_SOURCES[image_type(image)] for image in images if image_type(image) in _SOURCES}
     found: dict[str, list[Any]] = {
-        "extensionsUsed": sorted({name for name, _ in extensions(entries)}),
+        "extensionsUsed": sorted({name for name, _ in extensions(entries)} | required),
+        "extensionsRequired": sorted(required),
         "materials": entries,
         "textures": [
-            {"source": images[image]} | ({"sampler": samplers[sampler]} if sampler in samplers else {})
+            _source(image, images[image]) | ({"sampler": samplers[sampler]} if sampler in samplers else {})
             for image, sampler in textures
         ],
         "samplers": [sampler_entry(sampler) for sampler in samplers],
@@ -296,6 +299,12 @@ def material_entries(
         ],
     }
     return {kind: entries for kind, entries in found.items() if entries}
+
+
+def _source(image: bytes, number: int) -> dict[str, Any]:
+    """What a texture says of its ``image``, which has a ``number``."""
+    name = _SOURCES.get(image_type(image))
+    return {"extensions": {name: {"source": number}}} if name else {"source": number}
 
 
 def _infos(material: Material, sets: int, place: Callable[[Texture], dict[str, Any]]) -> dict[str, dict[str, Any]]:

@@ -30,6 +30,7 @@ from hra.domains.meshes.files.gltf_primitives import triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.write_glb import container
+from hra.domains.meshes.mesh.materials import image_type
 from hra.domains.meshes.mesh.meshopt import unique_rows
 from hra.domains.meshes.mesh.weld import first_occurrences
 from hra.errors import FileError, RepairWarning
@@ -43,12 +44,8 @@ _MAX_USHORT_VERTICES = 65_535
 _MOVES = ("rotation", "translation", "scale")
 # Bytes of a header that a sparse accessor takes.
 _SPARSE_WORDS = 300
-_MAGIC = {
-    **{b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp", b"DDS ": "image/vnd-ms.dds"},
-    b"\xabKTX 20\xbb": "image/ktx2",
-    # Of the box that these files begin with, the length may be any.
-    **{b"ftypavif": "image/avif", b"ftypavis": "image/avif"},
-}
+# Images that are passed through beside those of materials.
+_PASSED = {b"DDS ": "image/vnd-ms.dds", b"\xabKTX 20\xbb": "image/ktx2"}
 # Extensions that refer to no accessor or view; numbers within all others may be such references.
 _WITHOUT_DATA = (
     *("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_node_", "KHR_xmp", "KHR_animation_pointer"),
@@ -525,7 +522,8 @@ class _Written:
                 self.contents.append(b"")
                 image["bufferView"] = len(self.views) - 1
             self.contents[image["bufferView"]] = content
-            found = next((kind for magic, kind in _MAGIC.items() if magic in content[:12]), "image/png")
+            passed = next((kind for magic, kind in _PASSED.items() if content.startswith(magic)), "image/png")
+            found = image_type(content) or passed
             image["mimeType"] = found if number in images else image.get("mimeType", found)
         for name, content in extensions(self.header):
             if any(not uri.startswith("data:") for uri in _uris(content)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import warnings
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from hra.domains.meshes.mesh.materials import image_type
@@ -89,10 +90,10 @@ class Textures:
         self._decoded = 0
 
     def read(self, content: bytes, where: str) -> bytes | None:
-        """An image as PNG or JPEG bytes; None with a warning where it cannot be read.
+        """An image as the bytes of a format of `Texture`; None with a warning where it cannot be read.
 
-        PNG and JPEG are kept byte by byte, after a look at their header; other formats that Pillow reads (WebP, AVIF,
-        BMP, TGA) are converted to PNG.
+        PNG, JPEG, WebP and AVIF are kept byte by byte, after a look at their header; other formats that Pillow reads
+        (BMP, TGA, GIF, TIFF) are converted to PNG.
 
         Warns
         -----
@@ -118,14 +119,15 @@ class Textures:
             self._decoded += image.width * image.height
             needed = _BYTES_PER_PIXEL * self._decoded
             self._files.limits.check_memory(needed, max(self._files.size, len(content)), where)
-            return _as_png(image)
+            return as_png(image)
         except LimitExceeded as error:
             return _drop(f"is too large to be converted ({error.what})", where)
         except Exception as error:  # Pillow raises whatever its decoders stumble over
             return _drop(f"cannot be read ({type(error).__name__})", where)
 
 
-def _as_png(image) -> bytes:
+def as_png(image: Any) -> bytes:
+    """A Pillow image as a PNG file, with alpha where it has any."""
     out = io.BytesIO()
     image.convert("RGBA" if image.has_transparency_data else "RGB").save(out, "PNG")
     return out.getvalue()

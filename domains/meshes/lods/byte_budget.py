@@ -31,7 +31,7 @@ from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.files.gltf_coordinates import BASE
-from hra.domains.meshes.mesh.materials import TEXTURES, Material
+from hra.domains.meshes.mesh.materials import TEXTURES, Material, image_type
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, HraError
 from hra.files.images.opening import decoded_upright
@@ -46,8 +46,8 @@ from hra.traversals.hull import Hull
 # and numbers of triangles so close to each other are the same.
 _FULL, _TRIES, _CLOSE = 0.996, 10, 32
 # Sides of versions are halved down to so many texels; JPEG and WebP have these qualities.
-# Formats that only an extension of glTF names: versions keep them.
-_NAMED = {b"RIFF": "WEBP", b"ftypavif": "AVIF"}
+# Types that only an extension of glTF names: versions keep them.
+_NAMED = {"image/webp": "WEBP", "image/avif": "AVIF"}
 _LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
 _WHOLE_CHROMA = 95
 _MAX_PIXELS = 2**28
@@ -113,7 +113,7 @@ class ShownImage:
     @cached_property
     def kinds(self) -> list[str]:
         """How versions are stored."""
-        if named := _named(self.content):
+        if named := _NAMED.get(image_type(self.content)):
             return [named]
         if self.picture.mode == "RGBA":
             return ["PNG"]
@@ -313,13 +313,8 @@ class ShownImage:
             scale *= 2
         if scale <= 1:
             yield from _just_fitting(self.thinned(scale), 0.0, most)
-        kind = _named(self.content) or "PNG"
+        kind = _NAMED.get(image_type(self.content), "PNG")
         yield from _just_fitting(lambda scale: self.encoded(kind, scale, None), version.scale, most)
-
-
-def _named(content: bytes) -> str:
-    """The kind of an image that only an extension names, "" for any other."""
-    return next((kind for magic, kind in _NAMED.items() if magic in content[:12]), "")
 
 
 def _just_fitting(version: Callable[[float], Version], low: float, most: int) -> Iterator[Version]:
@@ -366,8 +361,7 @@ def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]], alpha:
     None for an image that is passed through: one that nothing shows, or of a format that is not written here.
     """
     area, covered = sum(use[1] for use in uses), sum(use[2] for use in uses)
-    known = content.startswith((b"\x89PNG", b"\xff\xd8\xff")) or _named(content)
-    if not (area > 0 and covered > 0 and known):
+    if not (area > 0 and covered > 0 and image_type(content)):
         return None
     colors = any(word in use[0].lower() for use in uses for word in _COLORS)
     image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses), colors, alpha)

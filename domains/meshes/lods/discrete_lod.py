@@ -190,8 +190,8 @@ def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any
     if len(nodes) > 1:
         nodes[0]["extensions"] = {"MSFT_lod": {"ids": list(range(1, len(nodes)))}}
         joined.extensions.add("MSFT_lod")
-    if joined.extensions:
-        header["extensionsUsed"] = sorted(joined.extensions)
+    for kind, names in (("extensionsUsed", joined.extensions), ("extensionsRequired", joined.required)):
+        header |= {kind: sorted(names)} if names else {}
     binary = b"".join(joined.parts)
     header |= {kind: entries for kind, entries in joined.entries.items() if entries}
     header["buffers"] = [{"byteLength": len(binary)}]
@@ -219,6 +219,7 @@ class _Joined:
         self.entries: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
         self.parts: list[bytes] = []
         self.extensions: set[str] = set()
+        self.required: set[str] = set()
         self._size = 0
         self._known: dict[Any, int] = {}
 
@@ -226,11 +227,12 @@ class _Joined:
         """Add a file of one mesh, which gets a ``name``; the number of that mesh."""
         header, binary = _split(file)
         self.extensions |= set(header.get("extensionsUsed", []))
+        self.required |= set(header.get("extensionsRequired", []))
         views = [self._view(view, binary) for view in header["bufferViews"]]
         accessors = self._add_all(header, "accessors", lambda e: e | {"bufferView": views[e["bufferView"]]})
         images = self._add_all(header, "images", lambda e: e | {"bufferView": views[e["bufferView"]]})
         samplers = self._add_all(header, "samplers", lambda e: e)
-        textures = self._add_all(header, "textures", lambda e: _with_numbers(e, source=images, sampler=samplers))
+        textures = self._add_all(header, "textures", lambda e: _texture_with_numbers(e, images, samplers))
         materials = self._add_all(
             header, "materials", lambda e: map_infos(e, lambda info: _with_numbers(info, index=textures))
         )
@@ -257,6 +259,12 @@ class _Joined:
             self.parts += [content, bytes(padding)]
             self._size += len(content) + padding
         return self._known[key]
+
+
+def _texture_with_numbers(entry: dict[str, Any], images: list[int], samplers: list[int]) -> dict[str, Any]:
+    entry = _with_numbers(entry, source=images, sampler=samplers)
+    named = {name: _with_numbers(info, source=images) for name, info in entry.get("extensions", {}).items()}
+    return entry | ({"extensions": named} if named else {})
 
 
 def _with_numbers(entry: dict[str, Any], **numbers: list[int]) -> dict[str, Any]:

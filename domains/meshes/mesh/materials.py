@@ -6,6 +6,7 @@ A texture is an image, the coordinates that it is laid out by, and how it is sam
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -22,7 +23,14 @@ MinFilter = Literal[
     "NEAREST_MIPMAP_LINEAR",
     "LINEAR_MIPMAP_LINEAR",
 ]
-_MAGIC = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+# How files begin.
+_KINDS = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    "image/avif": re.compile(rb".{4}ftypavi[fs]", re.DOTALL),
+}
+_UNKNOWN = "the image is no PNG, JPEG, WebP or AVIF"
 AlphaMode = Literal["OPAQUE", "MASK", "BLEND"]
 # Whole numbers of JSON may be larger than any float.
 _LARGEST = 1e308
@@ -76,7 +84,7 @@ class Texture:
 
     Attributes
     ----------
-    image : the bytes of a PNG or JPEG file.
+    image : the bytes of a PNG, JPEG, WebP or AVIF file.
     coordinates : 0 where it is laid out by `VertexAttributes.uv`, 1 by ``uv2``.
     sampler : how it is read.
 
@@ -101,7 +109,7 @@ class Texture:
 
     def __post_init__(self) -> None:
         if not isinstance(self.image, bytes) or not image_type(self.image):
-            raise MeshError("the image is neither PNG nor JPEG", where="Texture", fix="convert the texture to PNG")
+            raise MeshError(_UNKNOWN, where="Texture", fix="convert the texture to PNG")
         if type(self.coordinates) is not int or self.coordinates not in (0, 1):
             raise MeshError(f"coordinates must be 0 (uv) or 1 (uv2), got {self.coordinates!r}", where="Texture")
         if not isinstance(self.sampler, Sampler):
@@ -112,8 +120,13 @@ class Texture:
 
 
 def image_type(content: bytes) -> str:
-    """The MIME type of a PNG or JPEG file by its first bytes, "" for anything else."""
-    return next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), "")
+    """The MIME type of a PNG, JPEG, WebP or AVIF file by its first bytes, "" for anything else."""
+    return next((kind for kind, begins in _KINDS.items() if begins.match(content)), "")
+
+
+def image_suffix(content: bytes) -> str:
+    """The usual suffix of such a file, without a dot."""
+    return image_type(content).removeprefix("image/").replace("jpeg", "jpg")
 
 
 _PLAIN = Sampler()
@@ -127,7 +140,7 @@ class Material:
     ----------
     name : for people; need not be unique.
     base_color : linear RGBA in 0 .. 1, multiplies texture and vertex colours.
-    image : base-colour texture as the bytes of a PNG or JPEG file, laid out by ``uv``; None for none.
+    image : base-colour texture as the bytes of such a file as `Texture.image`, laid out by ``uv``; None for none.
     metallic, roughness : 0 .. 1, multiply the metallic-roughness texture.
     emissive : linear RGB in 0 .. 1, multiplies the emissive texture.
     alpha_mode : how alpha is used: not at all, against ``alpha_cutoff`` (0 .. 1), or blended.
@@ -185,7 +198,7 @@ class Material:
         if self.alpha_mode not in get_args(AlphaMode):
             raise MeshError(f"alpha_mode must be one of {get_args(AlphaMode)}, got {self.alpha_mode!r}", where=where)
         if self.image is not None and not self.image_type:
-            raise MeshError("the image is neither PNG nor JPEG", where=where, fix="convert the texture to PNG")
+            raise MeshError(_UNKNOWN, where=where, fix="convert the texture to PNG")
         if not abs(self.normal_scale) < _LARGEST:
             raise MeshError(f"normal_scale must be finite, got {self.normal_scale}", where=where)
         for name in TEXTURES:

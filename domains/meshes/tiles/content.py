@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import io
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,10 @@ from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
 from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
 from hra.domains.meshes.mesh.attributes import VertexAttributes
-from hra.domains.meshes.mesh.materials import Material, Texture, image_type
+from hra.domains.meshes.mesh.materials import Material, Texture, image_suffix, image_type
 from hra.domains.meshes.mesh.meshopt import octahedral
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.files.images.opening import decoded_upright
+from hra.files.images.opening import decoded_upright, is_lossy_webp
 
 COMPRESSION, QUANTIZATION = "EXT_meshopt_compression", "KHR_mesh_quantization"
 _UINT8, _INT16, _UINT16, _UINT32, _FLOAT = 5121, 5122, 5123, 5125, 5126
@@ -38,6 +40,9 @@ _MARGIN = 2
 _MAX_PIXELS = 2**28
 # What shows this share of an image keeps all of it; parts that are together larger than this are not cut.
 _NEARLY_ALL, _MOST = 0.9, 1.06
+_QUALITIES = (95, 90, 85, 80, 75, 65, 55, 45, 30)
+# Pixels of a block, and along a side of the blocks that stand for an image.
+_BLOCK, _SAMPLED = 256, 1024
 
 
 class _Streams:
@@ -128,7 +133,8 @@ def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None, beside: Mapping
         "meshes": [{"primitives": primitives}],
     }
     entries = material_entries(materials, set_count(carried), streams.add_file, beside or {})
-    header["extensionsUsed"] += entries.pop("extensionsUsed", [])
+    for kind in ("extensionsUsed", "extensionsRequired"):
+        header[kind] += entries.pop(kind, [])
     header |= entries
     fallback = {"byteLength": streams.unpacked, "extensions": {COMPRESSION: {"fallback": True}}}
     header |= {"accessors": streams.accessors, "bufferViews": streams.views}
@@ -212,9 +218,8 @@ class SharedTextures:
         key = texture.image, every
         if key not in self._made:
             whole = _cut(texture, np.zeros(2), np.ones(2), every, name) if every > 1 else texture.image
-            suffix = "jpg" if image_type(whole) == "image/jpeg" else "png"
             self._made[key] = whole
-            self.files.setdefault(whole, f"image{len(self.files):04}.{suffix}")
+            self.files.setdefault(whole, f"image{len(self.files):04}.{image_suffix(whole)}")
         return replace(texture, image=self._made[key])
 
 
@@ -222,8 +227,8 @@ def with_own_textures(mesh: TriangleMesh, share: float, shared: SharedTextures |
     """The mesh with each image cut to the part that it shows, or shared, at ``share`` of its pixels.
 
     Images that are shown as a whole at a share of 1 keep their bytes. Where coordinates leave the image, which may
-    repeat there, it is not cut. All textures of a material by one set of coordinates are cut alike. JPEG stays JPEG, of
-    the same quality, and PNG stays PNG.
+    repeat there, it is not cut. All textures of a material by one set of coordinates are cut alike. Formats stay,
+    and so does the quality of JPEG, WebP and AVIF.
 
     Raises
     ------
@@ -277,7 +282,7 @@ def _laid_out(material: Material, coordinates: int) -> dict[str, Texture]:
 
 def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest coordinates [2] of what is shown, with a margin that suits the smallest texture."""
-    least = min(min(_size(one)) for one in textures.values())
+    least = min(min(_size(one.image)) for one in textures.values())
     margin = _MARGIN * every / least
     low, high = np.maximum(uv.min(axis=0) - margin, 0.0), np.minimum(uv.max(axis=0) + margin, 1.0)
     if (uv < 0).any() or (uv > 1).any() or float(np.prod(high - low)) >= _NEARLY_ALL:
@@ -285,8 +290,9 @@ def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.
     return low, high
 
 
-def _size(texture: Texture) -> tuple[int, int]:
-    with decoded_upright(io.BytesIO(texture.image), "texture", _MAX_PIXELS) as image:
+@lru_cache(maxsize=1024)
+def _size(content: bytes) -> tuple[int, int]:
+    with decoded_upright(io.BytesIO(content), "texture", _MAX_PIXELS) as image:
         return image.size
 
 
@@ -301,15 +307,49 @@ def _cut(texture: Texture, low: np.ndarray, high: np.ndarray, every: int, name: 
         full = image.convert("RGBA") if image.mode == "P" else image
         part = full.resize((width, height), Image.Resampling.BOX, box=(left, upper, right, lower))
         buffer = io.BytesIO()
-        if image_type(texture.image) == "image/jpeg":
+        kind = image_type(texture.image)
+        if kind == "image/jpeg":
             part = part if part.mode in ("L", "RGB") else part.convert("RGB")
-            part.save(buffer, "JPEG", **_quality(texture.image))
-        else:
+            part.save(buffer, "JPEG", **_tables(texture.image))
+        elif kind == "image/png":
             part.save(buffer, "PNG")
+        else:
+            part.save(buffer, kind.removeprefix("image/"), **_quality(texture.image))
         return buffer.getvalue()
 
 
+@lru_cache(maxsize=128)
 def _quality(content: bytes) -> dict[str, Any]:
+    """How to save parts of a WebP or AVIF file, which do not say their quality: the finest that makes it no larger.
+
+    Some of its blocks are saved for all: a whole image of 2,048 x 2,048 pixels takes seconds.
+    """
+    from PIL import Image
+
+    kind, stream = image_type(content).removeprefix("image/"), io.BytesIO(content)
+    with Image.open(stream) as image:
+        if kind == "webp" and not is_lossy_webp(image, stream):
+            return {"lossless": True}
+    with decoded_upright(io.BytesIO(content), "texture", _MAX_PIXELS) as image:
+        pixels = np.asarray(image)
+    every = max(1, min(pixels.shape[:2]) // _SAMPLED)
+    rows, columns = (np.arange(side // _BLOCK * _BLOCK) for side in pixels.shape[:2])
+    if every > 1:
+        rows, columns = (one[one // _BLOCK % every == 0] for one in (rows, columns))
+        pixels = pixels[rows[:, None], columns]
+    most = len(content) * rows.size * columns.size / max(image.width * image.height, 1) if every > 1 else len(content)
+    faster = {"speed": 9} if kind == "avif" else {}
+
+    def is_small(quality: int) -> bool:
+        again = io.BytesIO()
+        Image.fromarray(pixels).save(again, kind, quality=quality, **faster)
+        return again.tell() <= most
+
+    first = bisect_left(_QUALITIES, True, key=is_small)
+    return {"quality": _QUALITIES[min(first, len(_QUALITIES) - 1)], **faster}
+
+
+def _tables(content: bytes) -> dict[str, Any]:
     """What a JPEG file was saved with: a finer quality would add bytes, and nothing to see."""
     from PIL import Image, JpegImagePlugin
 

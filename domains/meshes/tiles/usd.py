@@ -6,6 +6,7 @@ OpenUSD, https://openusd.org/release: variant sets, UsdGeomMesh and UsdPreviewSu
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import tempfile
 from pathlib import Path
@@ -14,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.files.resolver import MAX_PIXELS, as_png
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
-from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.materials import Material, image_suffix
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import FileError, MissingExtra
 from hra.files.atomic_write import write_atomically
+from hra.files.images.opening import decoded_upright
 
 FORMATS = (".usdc", ".usda", ".usdz")
 _MODULES = ("Gf", "Sdf", "Usd", "UsdGeom", "UsdShade", "UsdUtils", "Vt")
@@ -140,11 +143,20 @@ def _define_material(stage: Any, number: int, material: Material, folder: Path) 
     if material.alpha_mode != "OPAQUE":
         shader.CreateInput("opacity", types.Float).Set(material.base_color[3])
     if material.image is not None:
-        name = f"texture{number}.{'jpg' if material.image_type == 'image/jpeg' else 'png'}"
-        (folder / name).write_bytes(material.image)
+        name, image = _image_file(number, material)
+        (folder / name).write_bytes(image)
         color.ConnectToSource(_define_texture(stage, path, name, material))
     prim.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
     return prim
+
+
+def _image_file(number: int, material: Material) -> tuple[str, bytes]:
+    """The name and the bytes of a texture: USD reads PNG and JPEG everywhere, WebP nowhere."""
+    image = material.image or b""
+    if material.image_type not in ("image/png", "image/jpeg"):
+        with decoded_upright(io.BytesIO(image), f"texture of {material.name!r}", MAX_PIXELS) as opened:
+            image = as_png(opened)
+    return f"texture{number}.{image_suffix(image)}", image
 
 
 def _define_texture(stage: Any, path: str, name: str, material: Material) -> Any:

@@ -260,7 +260,7 @@ def base_color_image(material: Material) -> np.ndarray:
 
     where = f"material {material.name!r}"
     try:
-        image = Image.open(io.BytesIO(material.image or b""), formats=("PNG", "JPEG"))
+        image = Image.open(io.BytesIO(material.image or b""), formats=("PNG", "JPEG", "WEBP", "AVIF"))
         if image.width * image.height <= MAX_PIXELS:
             return np.asarray(image.convert("RGB"))
     except Exception as error:  # Pillow raises whatever its decoders stumble over

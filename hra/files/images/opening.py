@@ -173,7 +173,7 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
     place = stream.tell()
     size = stream.seek(0, os.SEEK_END)
     stream.seek(place)
-    most = _MOST_WEBP if _is_lossy_webp(image, stream) else _MOST_PIXELS_PER_BYTE.get(image.format or "")
+    most = _MOST_WEBP if is_lossy_webp(image, stream) else _MOST_PIXELS_PER_BYTE.get(image.format or "")
     bits = _BITS.get(image.mode, 1) if image.format == "PNG" else 1
     if most is not None and width * height * bits > most * size:
         what = f"the header claims {width} x {height} pixels, which {size:,} bytes cannot hold"
@@ -190,7 +190,7 @@ def _covered(image: Image.Image) -> int:
     return sum((right - left) * (lower - upper) for left, upper, right, lower in boxes)
 
 
-def _is_lossy_webp(image: Image.Image, stream: IO[bytes]) -> bool:
+def is_lossy_webp(image: Image.Image, stream: IO[bytes]) -> bool:
     """Whether it is one VP8 frame; lossless ones and canvases of animations may have any number of pixels."""
     if image.format != "WEBP" or getattr(image, "is_animated", False):
         return False

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,9 +39,9 @@ def test_a_percent_encoded_buffer_takes_what_it_holds(tmp_path: Path) -> None:
 
 def test_one_image_under_twenty_names_is_converted_once_and_within_the_limit(tmp_path: Path) -> None:
     out = io.BytesIO()
-    Image.new("RGB", (4096, 4096), (9, 90, 200)).save(out, "WEBP", lossless=True, method=0)
-    (tmp_path / "big.webp").write_bytes(out.getvalue())
-    changes = {"images": [{"uri": "big.webp"}] * 20, "textures": [{"source": number} for number in range(20)]}
+    Image.new("RGB", (4096, 4096), (9, 90, 200)).save(out, "GIF")
+    (tmp_path / "big.gif").write_bytes(out.getvalue())
+    changes = {"images": [{"uri": "big.gif"}] * 20, "textures": [{"source": number} for number in range(20)]}
     material = {"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}
     for number in range(20):
         entry = {"pbrMetallicRoughness": {"baseColorTexture": {"index": number}}} if number else material
@@ -53,6 +54,28 @@ def test_one_image_under_twenty_names_is_converted_once_and_within_the_limit(tmp
     mesh = meshes.load(path, limits=Limits(memory_bytes=2**30))
     image = mesh.attributes.materials[0].image if mesh.attributes else None
     assert image is not None and Image.open(io.BytesIO(image)).size == (4096, 4096)
+
+
+def test_many_large_images_that_are_kept_take_no_memory(tmp_path: Path) -> None:
+    """As avatars have them: two dozen pictures of 2,048 pixels in two megabytes."""
+    contents = []
+    for number in range(24):
+        out = io.BytesIO()
+        Image.new("RGB", (2048, 2048), (9, 90, number)).save(out, "WEBP")
+        contents.append(out.getvalue())
+        (tmp_path / f"{number}.webp").write_bytes(contents[-1])
+    changes: dict[str, Any] = {
+        "images": [{"uri": f"{number}.webp"} for number in range(24)],
+        "textures": [{"source": number} for number in range(24)],
+    }
+    for number in range(24):
+        changes[f"materials.{number}"] = {"pbrMetallicRoughness": {"baseColorTexture": {"index": number}}}
+    path = write(tmp_path / "a.gltf", gltf.edited(changes))
+    with peak_memory() as peak, warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*texture")
+        mesh = meshes.load(path)
+    assert peak[0] < 2**26
+    assert mesh.attributes is not None and mesh.attributes.materials[0].image == contents[0]
 
 
 def test_instances_are_counted_before_they_are_made(tmp_path: Path) -> None:

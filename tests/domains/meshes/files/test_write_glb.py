@@ -24,20 +24,22 @@ _TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 _COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
-def png(color: tuple[int, int, int]) -> bytes:
+def png(color: tuple[int, int, int], kind: str = "PNG") -> bytes:
     out = io.BytesIO()
-    Image.new("RGB", (4, 2), color).save(out, "PNG")
+    Image.new("RGB", (4, 2), color).save(out, kind)
     return out.getvalue()
 
 
-def textured_globe() -> meshes.TriangleMesh:
+def textured_globe(kind: str = "PNG") -> meshes.TriangleMesh:
     mesh = globe()
     attributes = carried(mesh)
     south = (attributes.uv[:, 1] > 0.5).astype(np.int32)
     triangles = mesh.triangles[(south[mesh.triangles] == south[mesh.triangles][:, :1]).all(axis=1)]
     materials = (
-        meshes.Material("north", image=png((255, 0, 0)), metallic=0.0, double_sided=True),
-        meshes.Material("south", (0.5, 1.0, 1.0, 0.5), png((255, 0, 0)), emissive=(0.1, 0.0, 0.0), alpha_mode="BLEND"),
+        meshes.Material("north", image=png((255, 0, 0), kind), metallic=0.0, double_sided=True),
+        meshes.Material(
+            "south", (0.5, 1.0, 1.0, 0.5), png((255, 0, 0), kind), emissive=(0.1, 0.0, 0.0), alpha_mode="BLEND"
+        ),
         meshes.Material("leaves", alpha_mode="MASK", alpha_cutoff=0.25),
     )
     arrays = {"uv": attributes.uv, "normals": attributes.normals, "colors": attributes.colors}
@@ -114,6 +116,33 @@ def test_images_are_stored_once_and_byte_by_byte() -> None:
     view = header["bufferViews"][header["images"][0]["bufferView"]]
     assert binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]] == png((255, 0, 0))
     assert header["images"][0]["mimeType"] == "image/png"
+
+
+@pytest.mark.parametrize("kind", ["WEBP", "AVIF"])
+@pytest.mark.parametrize("form", ["one mesh", "built", "levels", "compressed"])
+def test_images_of_extensions_are_kept_byte_by_byte(kind: str, form: str, tmp_path: Path) -> None:
+    mesh, path = textured_globe(kind), tmp_path / "a.glb"
+    if form == "one mesh":
+        mesh.export(path)
+    elif form == "built":
+        meshes.build(mesh).save(tmp_path / "a.hra")
+        built = meshes.load_clusters(tmp_path / "a.hra")
+        built.mesh(np.flatnonzero(built.hierarchy.removed_by < 0)).export(path)
+    elif form == "levels":
+        meshes.lod_chain(mesh, (1.0, 0.5)).export_one(path)
+    else:
+        path.write_bytes(meshes.compressed_glb(mesh))
+    header, binary = parse(path.read_bytes())
+    (image,) = header["images"]
+    view, name = header["bufferViews"][image["bufferView"]], f"EXT_texture_{kind.lower()}"
+    wanted = png((255, 0, 0), kind)
+    assert binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]] == wanted
+    assert image["mimeType"] == f"image/{kind.lower()}" and header["textures"] == [
+        {"extensions": {name: {"source": 0}}}
+    ]
+    assert name in header["extensionsUsed"] and name in header["extensionsRequired"]
+    loaded = meshes.load(path)
+    assert {material.image for material in carried(loaded).materials} <= {wanted, None}
 
 
 def test_equal_meshes_give_equal_bytes() -> None:

@@ -101,7 +101,7 @@ def test_coordinates_outside_of_the_image_stay_numbers():
     assert header["accessors"][uv]["componentType"] == 5126
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
 def test_a_tile_gets_its_part_of_the_texture(kind):
     own: Any = with_own_textures(textured(SQUARE, kind), 1.0)
     material, uv = own.attributes.materials[1], own.attributes.uv
@@ -132,7 +132,10 @@ def test_repeated_images_are_not_cut():
     assert Image.open(io.BytesIO(own.attributes.materials[1].image)).size == (32, 32)
 
 
-def mapped(size: int, scattered: bool) -> meshes.TriangleMesh:
+_SIDE = 1024
+
+
+def mapped(size: int, scattered: bool, kind: str) -> meshes.TriangleMesh:
     """Waves under a photo, as one chart or with a chart for each triangle anywhere in it."""
     waves = grid_mesh(size, 0.1)
     corners = waves.positions[waves.triangles].reshape(-1, 3)
@@ -142,7 +145,8 @@ def mapped(size: int, scattered: bool) -> meshes.TriangleMesh:
         rng = np.random.default_rng(0)
         uv = (uv - uv.mean(axis=1, keepdims=True)) + rng.uniform(0.1, 0.9, (len(uv), 1, 2))
     rng, stream = np.random.default_rng(1), io.BytesIO()
-    Image.fromarray(rng.integers(0, 255, (1024, 1024, 3), np.uint8)).save(stream, "JPEG", quality=60)
+    noise = Image.fromarray(rng.integers(0, 255, (_SIDE, _SIDE, 3), np.uint8))
+    noise.save(stream, kind.split()[0], **({"lossless": True} if "lossless" in kind else {"quality": 60}))
     attributes = meshes.VertexAttributes(
         uv=np.clip(uv, 0, 1).reshape(-1, 2).astype(np.float32),
         material=np.zeros(len(corners), np.int32),
@@ -151,9 +155,12 @@ def mapped(size: int, scattered: bool) -> meshes.TriangleMesh:
     return meshes.TriangleMesh(corners, np.arange(len(corners), dtype=np.uint32).reshape(-1, 3), attributes)
 
 
-@pytest.mark.parametrize("scattered", [False, True])
-def test_images_of_the_finest_tiles_take_no_more_than_the_source(tmp_path: Path, scattered: bool) -> None:
-    mesh = mapped(64, scattered)
+@pytest.mark.parametrize(
+    ("kind", "scattered"),
+    [("JPEG", False), ("JPEG", True), ("WEBP", False), ("WEBP", True), ("WEBP lossless", False), ("AVIF", False)],
+)
+def test_images_of_the_finest_tiles_take_no_more_than_the_source(tmp_path: Path, kind: str, scattered: bool) -> None:
+    mesh = mapped(64, scattered, kind)
     assert mesh.attributes is not None
     image = mesh.attributes.materials[0].image
     assert image is not None

@@ -1,8 +1,10 @@
+import io
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import hra
 from hra.domains import meshes
@@ -30,18 +32,24 @@ def test_variants_hold_all_levels(tmp_path):
         assert prim.GetPrim().GetCustomDataByKey("error") == error
 
 
-def test_textures_need_usdz(tmp_path):
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_textures_need_usdz(kind, tmp_path):
     pytest.importorskip("pxr.Usd")
     from tests.domains.meshes.tiles.test_content import SQUARE, textured
 
-    mesh = textured(SQUARE)
+    mesh = textured(SQUARE, kind)
     chain = meshes.DiscreteLOD((mesh,), np.zeros(1), np.zeros(3, np.float32), 1.0)
     with pytest.raises(FileError, match="no textures"):
         write_usd(chain, tmp_path / "a.usdc")
     write_usd(chain, tmp_path / "a.usdz")
     with zipfile.ZipFile(tmp_path / "a.usdz") as packed:
         named = {Path(name).name: packed.read(name) for name in packed.namelist()}
-    assert named["texture1.png"] == mesh.attributes.materials[1].image
+    image = mesh.attributes.materials[1].image
+    if kind == "PNG":
+        assert named["texture1.png"] == image
+    else:  # USD reads none
+        both = [np.asarray(Image.open(io.BytesIO(one)).convert("RGB")) for one in (named["texture1.png"], image)]
+        assert named["texture1.png"].startswith(b"\x89PNG") and (both[0] == both[1]).all()
     Usd, UsdShade = (pytest.importorskip(f"pxr.{name}") for name in ("Usd", "UsdShade"))
     stage = Usd.Stage.Open(str(tmp_path / "a.usdz"))
     shader = UsdShade.Shader.Get(stage, "/Object/Materials/material1/texture")
