@@ -110,8 +110,9 @@ def served(name: str) -> dict[str, str]:
 
 
 def _served(model: Any, inputs: Any, method: str, options: dict[str, Any]) -> str:
+    allocator, _ = named_allocator(method, None, None, None)  # a name that is not known is no refusal
     try:
-        small = reduce(model, inputs, allocator=named_allocator(method, None, None, None)[0], **options)
+        small = reduce(model, inputs, allocator=allocator, **options)
     except HraError as error:
         return f"refused: {error.what}"
     except Exception as error:
