@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
+from hra import samples
 from hra.cli import app
+from hra.domains import points
+from tests.helpers.command import run_hra
 from tests.helpers.scripts import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("[!_]*.md"))]
@@ -42,6 +46,20 @@ def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
     found = [*TYPED.findall(text), *(line for block in BLOCK.findall(text) for line in LINE.findall(block))]
     missing = {line: wrong(line) for line in found if not line.startswith(OTHERS)}
     assert not {line: name for line, name in missing.items() if name}
+
+
+@pytest.mark.slow
+@pytest.mark.gl
+@pytest.mark.parametrize("page", ["meshes", "points", "tiles"])
+def test_every_command_of_a_page_runs_on_a_scan(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(samples.path("skull.ply"), "scan.ply")
+    points.save_points("huge.copc.laz", points.load_points("scan.ply"))
+    shutil.copy("huge.copc.laz", "huge.laz")
+    text = (ROOT / f"docs/{page}.md").read_text("utf-8")
+    typed = [shlex.split(line, comments=True) for block in BLOCK.findall(text) for line in LINE.findall(block)]
+    runs = {shlex.join(words): run_hra(*words[1:]) for words in typed if words[2] != "view"}  # takes a display
+    assert len(runs) >= 5 and not {line: code for line, code in runs.items() if code}
 
 
 def test_commands_are_found_in_blocks_and_not_in_sentences() -> None:
