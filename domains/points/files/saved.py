@@ -84,8 +84,9 @@ def load_tree(path: str | os.PathLike[str]) -> CloudTree:
             _check(parent, arrays, names)
             return CloudTree.of(parent, arrays | fields, kind, **place)
         except (ValueError, KeyError, OSError, HraError) as error:
+            reason = error.what if isinstance(error, HraError) else error
             fix = "build it again with `hra points build`"
-            raise FileError(f"this is not a tree of points: {error}", where=str(path), fix=fix) from error
+            raise FileError(f"this is not a tree of points: {reason}", where=str(path), fix=fix) from error
 
 
 def _arrays(stream: IO[bytes]) -> dict[str, np.ndarray]:

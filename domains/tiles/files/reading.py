@@ -25,6 +25,8 @@ from hra.files.local_files import local_path, read_regular
 
 _MOST_TILES = 2_000_000
 _MOST_NESTED = 32
+# 0.0 is what exporters wrote before 1.0; the tree is the same.
+_VERSIONS = ("0.0", "1.0", "1.1")
 
 
 def read_tileset(path: str | Path) -> Tileset:
@@ -41,8 +43,8 @@ def read_tileset(path: str | Path) -> Tileset:
 
     Raises
     ------
-    FileError : a file is missing or damaged, is not on this disk, lies outside of the tileset's folder, or requires an
-        extension that is not known.
+    FileError : a file is missing or damaged, is not on this disk, lies outside of the tileset's folder, states another
+        version, or requires an extension that is not known.
     LimitExceeded : more than two million tiles, or 32 tilesets within one another.
 
     Examples
@@ -92,6 +94,7 @@ class _Found:
             raise LimitExceeded(f"more than {_MOST_NESTED} tilesets within one another", where=str(path))
         record = parse_object(read_regular(path), "tileset", str(path))
         with well_formed(str(path)):
+            _check_version(record, str(path))
             check_required(record, str(path))
         if not isinstance(record.get("root"), dict):
             raise FileError("the tileset has no root", where=str(path))
@@ -200,6 +203,14 @@ def _embedded(uri: str, where: str) -> bytes:
         fix = "write it to a file of its own"
         raise FileError("a content is a tileset in a data: uri", where=where, fix=fix)
     return data
+
+
+def _check_version(record: dict[str, Any], where: str) -> None:
+    """Refuse a tileset of another version, whose values may mean something else; one that states none passes."""
+    version = record.get("asset", {}).get("version", _VERSIONS[-1])
+    if str(version) not in _VERSIONS:
+        what = f"version {str(version)[:40]} of the tileset is not read, only 1.0 and 1.1"
+        raise FileError(what, where=where, fix="export it as 3D Tiles 1.1")
 
 
 def _transform(tile: Any, path: Path) -> np.ndarray:

@@ -81,8 +81,9 @@ def test_broken_files_are_refused(cloud: PointCloud, tmp_path: Path):
     whole = (tmp_path / "tree.hpt").read_bytes()
     for content in (b"", b"PK", whole[: len(whole) // 2], b"\x80\x04N."):
         (tmp_path / "bad.hpt").write_bytes(content)
-        with pytest.raises(FileError, match="not a tree of points"):
+        with pytest.raises(FileError, match="not a tree of points") as caught:
             load_tree(tmp_path / "bad.hpt")
+        assert "fix:" not in caught.value.what and "\n" not in caught.value.what
     with pytest.raises(FileError) as caught:
         load_tree(tmp_path / "missing.hpt")
     assert caught.value.what == "the file does not exist"

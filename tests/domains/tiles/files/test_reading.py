@@ -151,6 +151,18 @@ def test_required_extensions_that_are_not_known_are_refused_by_name(name: str, t
     assert len(tiles.read_tileset(write(path, tile(), extensionsUsed=[name]))) == 1
 
 
+@pytest.mark.parametrize("version", ["2.0", "1", 2, None, ["1.1"]])
+def test_other_versions_are_refused(version: object, tmp_path: Path) -> None:
+    path = tmp_path / "tileset.json"
+    with pytest.raises(FileError, match="of the tileset is not read") as caught:
+        tiles.read_tileset(write(path, tile(), asset={"version": version}))
+    assert caught.value.where == str(path) and "3D Tiles 1.1" in caught.value.fix
+    for known in ({"version": "0.0"}, {"version": 1.0}, {}):
+        assert len(tiles.read_tileset(write(path, tile(), asset=known))) == 1
+    with pytest.raises(FileError, match="malformed"):
+        tiles.read_tileset(write(path, tile(), asset=None))
+
+
 @pytest.mark.parametrize("required", ["3DTILES_content_gltf", None, [7], {}])
 def test_required_extensions_are_a_list_of_names(required: object, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="malformed"):
