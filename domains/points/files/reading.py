@@ -36,6 +36,7 @@ from hra.files.ply import Columns, binary_table, read_elements
 
 # What else trained splats have in PLY, of no meaning for pictures.
 _UNUSED = {*"xyz", "nx", "ny", "nz", *SPLAT}
+_READ = (".las", ".laz", ".ply", ".sog", ".splat", ".spz")
 # Other formats of points, which are refused by their names.
 _NOT_READ = (".pcd", ".e57", ".xyz", ".pts", ".ptx")
 _NAME, _SHORTEST = "meta.json", 252  # alpha of quaternions: this plus the number of the component that is left out
@@ -89,7 +90,10 @@ def _loaded(path: Path, level: int | None) -> PointCloud | SplatCloud:
         raise FileError(f"{suffix[1:].upper()} files are not read", where=where, fix=fix)
     if suffix in (".splat", ".spz", ".ksplat"):
         return read_compact(read_regular(path), suffix, where)
-    elements = read_elements(read_regular(path), where)
+    content = read_regular(path)
+    if suffix != ".ply" and not content.startswith(b"ply"):
+        raise FileError(f"the format {suffix[:20]!r} is not read here", where=where, fix=f"use {', '.join(_READ)}")
+    elements = read_elements(content, where)
     held = elements.get("vertex", Columns())
     if all(len(held.scalars.get(name, ())) for name in PACKED):
         return read_compressed_ply(elements, where)
@@ -146,7 +150,7 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     Raises
     ------
     HraError : splats as COPC. MissingExtra : laspy is not installed.
-    FileError : see `hra.files.atomic_write.write_atomically`.
+    FileError : another format by its name; see `hra.files.atomic_write.write_atomically`.
 
     Warns
     -----
@@ -162,7 +166,10 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     ...     len(points.load_points(f"{folder}/two.ply"))
     2
     """
-    if local_path(path).suffix.lower() == ".laz":
+    suffix = local_path(path).suffix.lower()
+    if suffix not in (".ply", ".laz"):
+        raise FileError(f"the format {suffix[:20]!r} is not written here", where=str(path), fix="use .ply, .laz")
+    if suffix == ".laz":
         if not isinstance(cloud, PointCloud):
             raise HraError("COPC holds points, not splats", where=str(path), fix="write .ply")
         return write_atomically(path, partial(write_copc, cloud=cloud))

@@ -112,6 +112,21 @@ def test_other_formats_are_refused_by_their_names(suffix: str, tmp_path: Path):
     assert "PLY" in caught.value.fix and "LAS" in caught.value.fix
 
 
+@pytest.mark.parametrize("name", ["a.glb", "a.hpt", "a.txt", "a"])
+def test_what_is_no_ply_file_and_has_another_name_is_refused_by_it(name: str, tmp_path: Path):
+    (tmp_path / name).write_bytes(b"glTF 2")
+    with pytest.raises(FileError, match="is not read here") as caught:
+        load_points(tmp_path / name)
+    assert ".ply" in caught.value.fix and ".spz" in caught.value.fix
+
+
+@pytest.mark.parametrize("name", ["a.las", "a.splat", "a.spz", "a.sog", "a.hpt", "a"])
+def test_clouds_are_not_written_by_the_name_of_another_format(name: str, tmp_path: Path):
+    with pytest.raises(FileError, match="is not written here") as caught:
+        save_points(tmp_path / name, PointCloud(np.eye(3)))
+    assert caught.value.fix == "use .ply, .laz" and not (tmp_path / name).exists()
+
+
 def test_a_level_of_copc_without_points_says_so(tmp_path: Path):
     from hra.domains.points.files.las import ENTRY
 
