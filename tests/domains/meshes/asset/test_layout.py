@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from hra.domains import meshes
 from tests.helpers import mesh_file
+from tests.helpers.scripts import ROOT
 
 STREAMS = {"position": ("<f", 3), "uv": ("<f", 2), "normals": ("<f", 3), "colors": ("<B", 4), "material": ("<i", 1)}
 
@@ -46,6 +48,18 @@ def test_a_file_is_what_its_documentation_says(name: str, request: pytest.Fixtur
         values = np.array([read[key][v] for v in vertices])
         assert np.array_equal(values.reshape(getattr(mesh.attributes, key).shape), getattr(mesh.attributes, key))
     assert np.array_equal(mesh_file.section(content, "bounds"), mesh.bounds)
+
+
+def test_its_documentation_names_every_section_and_every_later_field_of_a_material(
+    dressed: meshes.ClusterMesh, tmp_path: Path
+) -> None:
+    meshes.with_appearance(dressed).save(tmp_path / "a.hra", grid_bits=16)
+    first = json.loads(mesh_file.section((tmp_path / "a.hra").read_bytes(), "info").tobytes())["materials"][0]
+    names = {*mesh_file.entries((tmp_path / "a.hra").read_bytes())}
+    names |= {field.name for field in fields(meshes.Material)} - {*first}
+    page = (ROOT / "docs/mesh-format.md").read_text("utf-8")
+    assert {"facing", "grid", "images", "other"} <= names
+    assert not {name for name in names if f"`{name}`" not in page}
 
 
 def read_pages(content: bytes, order: list[int], streams: list[str]) -> dict[str, dict]:
