@@ -52,7 +52,8 @@ class Window:
             raise MissingExtra.of(error.name or "glfw", "window") from error
         self._glfw: Any = glfw
         self._window: Any = None
-        self._check(self._call(glfw.init), "there is no display to open a window on", "DISPLAY", "save a screenshot")
+        fix = "save a screenshot, by commands with --screenshot PNG"
+        self._check(self._call(glfw.init), "there is no display to open a window on", "DISPLAY", fix)
         try:
             self._window = self._call(lambda: _open(glfw, size, title))
             reason = "there is no window with OpenGL 4.5"

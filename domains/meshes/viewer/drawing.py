@@ -124,7 +124,8 @@ def headless() -> bool:
 def require_display() -> None:
     """BackendUnavailable if there is no display for windows."""
     if headless():
-        raise BackendUnavailable("there is no display to open a window on", where="DISPLAY", fix="save a screenshot")
+        fix = "save a screenshot, by commands with --screenshot PNG"
+        raise BackendUnavailable("there is no display to open a window on", where="DISPLAY", fix=fix)
 
 
 def add_cut(plotter: Any, clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> None:
