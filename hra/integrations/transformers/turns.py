@@ -49,7 +49,7 @@ def next_turn(
     >>> from hra.integrations.transformers import next_turn, reduce
     >>> prompt = {"input_ids": torch.tensor([[1] + [99] * 16 + [5, 6]]), "pixel_values": torch.randn(1, 3, 56, 56)}
     >>> inputs = reduce(model, prompt, allocator=tokens.REDUCERS["divprune"](), budget=5).inputs
-    >>> options = dict(max_new_tokens=3, do_sample=False, return_dict_in_generate=True)
+    >>> options = dict(min_new_tokens=3, max_new_tokens=3, do_sample=False, return_dict_in_generate=True)
     >>> said = model.generate(**inputs, **options)
     >>> inputs = next_turn(model, inputs, said, torch.tensor([[7, 8]]))
     >>> inputs["position_ids"][0, -3:].tolist()  # 19 tokens of the whole prompt, 3 of the answer, 2 new ones
