@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from hra.errors import HierarchyError, HraError, MetricError
 from hra.model.arrays import to_numpy
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
+from hra.model.problem import LARGEST_TOTAL
 from hra.model.units import exactly
 from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
 
@@ -54,7 +56,10 @@ class LazyTree:
         # The least budget that pays for refining the node.
         self.needs: list[float] = []
         self.repaired = self.exceeded = 0
-        roots = list(hierarchy.roots())
+        if hierarchy.mode not in ("replace", "add"):
+            what = f"a lazy hierarchy has no mode {hierarchy.mode!r}"
+            raise HierarchyError(what, where=type(hierarchy).__name__, fix='use mode "replace" or "add"')
+        roots = _listed("roots", hierarchy.roots())
         error = self._errors(metric.evaluate(roots, context), roots)
         self._append(roots, -1, error, error)
         self._reach([sum(map(self.exact, range(len(roots))), Fraction(0))] * len(roots))
@@ -67,7 +72,7 @@ class LazyTree:
         HierarchyError : a child was made before, or refining ``v`` costs less than ``least_cost`` promised.
         HierarchyError, MetricError : costs or errors are not one per node, finite and >= 0.
         """
-        children = list(self._hierarchy.expand(self.nodes[v]))
+        children = _listed(f"expand of node {self.nodes[v]!r}", self._hierarchy.expand(self.nodes[v]))
         self.expanded[v] = True
         if not children:
             return []
@@ -166,7 +171,12 @@ class LazyTree:
 
     def _register(self, nodes: list[Any]) -> None:
         for node in nodes:
-            if node in self._known:
+            try:
+                known = node in self._known
+            except TypeError as error:
+                fix = "name nodes by numbers, texts or tuples of them"
+                raise HierarchyError(f"a node is no key: {error}", where=f"node {node!r}", fix=fix) from error
+            if known:
                 raise HierarchyError("a node was made twice", where=f"node {node!r}", fix="nodes must form a forest")
             self._known.add(node)
 
@@ -191,7 +201,8 @@ class LazyTree:
         if values is None:
             return list(zip(error.tolist()))
         name = f"potential of {type(self._metric).__name__}"
-        columns = [values] if np.ndim(values) != 2 else np.swapaxes(to_numpy(values), 0, 1)
+        table = to_numpy(values)
+        columns = [table] if table.ndim != 2 else table.T
         if not len(columns):
             raise MetricError(f"{name} returned no column", where=f"nodes {nodes[:1]!r} ...")
         stairs = np.stack([_check(name, column, nodes, MetricError) for column in columns], axis=1)
@@ -203,7 +214,21 @@ class LazyTree:
         return limit / total if total > limit else 1.0
 
     def _errors(self, values: Any, nodes: list[Any]) -> np.ndarray:
-        return _check(type(self._metric).__name__, values, nodes, MetricError)
+        name = type(self._metric).__name__
+        errors = _check(name, values, nodes, MetricError)
+        if errors.max(initial=0.0) > LARGEST_TOTAL / max(errors.size, 1):
+            what = f"{name} returned {errors.max():g}, and {errors.size} such errors are too large to compute with"
+            fix = f"scale the metric: all errors together to at most {LARGEST_TOTAL:g}"
+            raise MetricError(what, where=f"nodes {nodes[:1]!r} ...", fix=fix)
+        return errors
+
+
+def _listed(name: str, nodes: Any) -> list[Any]:
+    """What the hierarchy returned, as a list."""
+    if not isinstance(nodes, Iterable):
+        what = f"{name} returned a {type(nodes).__name__}, not a list of nodes"
+        raise HierarchyError(what, where=name, fix="return a list, which is empty where there is nothing")
+    return list(nodes)
 
 
 def _check(name: str, values: Any, nodes: list[Any], refusal: type[HraError]) -> np.ndarray:

@@ -78,7 +78,8 @@ class VisitedTree:
         that gain its potential at the least cost: whatever is there cannot do better. The relaxation of that tree is
         the bound.
         """
-        problem = Problem.of(self._imagine(budget)[0], self.metric, None, budget)
+        room = self._room(budget)
+        problem = Problem.of(self._imagine(room)[0], self.metric, None, room)
         # The relaxation only suggests a price; what is returned is proven for it and rounded up.
         relaxed = relaxation(problem)
         proof = certify(problem, relaxed.selected, relaxed.price, relaxed.share)
@@ -91,12 +92,21 @@ class VisitedTree:
         nodes the bound is that of the visited tree. With ``loss``, also nodes that a cut which gains so much less than
         the bound may refine (reduced costs).
         """
-        hierarchy, below = self._imagine(budget)
-        relaxed = relaxation(Problem.of(hierarchy, self.metric, None, budget))
+        room = self._room(budget)
+        hierarchy, below = self._imagine(room)
+        relaxed = relaxation(Problem.of(hierarchy, self.metric, None, room))
         first = hierarchy.added_by[len(self.nodes) : len(self.nodes) + below.size]
         lost = (relaxed.price - relaxed.priority[first]) * self.least_cost[below]
         below = below[relaxed.selected[first] | (lost <= loss)]
         return below[np.argsort(-self.potential[below, -1], kind="stable")]
+
+    def _room(self, budget: float) -> float:
+        """``budget``, and what may be lost where the search counts decimals and a hierarchy without a unit doubles."""
+        numbers = np.concatenate([self.cost, np.repeat(self.least_cost, self.potential.shape[1])])
+        if not np.isfinite(budget) or bool((numbers == np.floor(numbers)).all()):
+            return budget
+        # A double and the decimal that it prints as differ by half a spacing at most.
+        return budget + float(np.spacing(budget) + np.spacing(numbers).sum())
 
     def _imagine(self, budget: float) -> tuple[Hierarchy, np.ndarray]:
         """The tree with what is imagined, and the nodes [M] below which that is; their first steps come first."""

@@ -16,6 +16,7 @@ from hra.errors import BudgetTooSmall, HierarchyError, HraError, MetricError, Re
 from hra.files.images import load_image
 from hra.model.hierarchy import Hierarchy
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric, LazyQuadtree
+from hra.model.units import exactly
 from hra.traversals.lazy_best_first import LazyBestFirst
 from tests.helpers.allocators import Plain, problem_of
 from tests.helpers.references import best_gain
@@ -267,6 +268,60 @@ def test_values_of_another_length_are_refused():
         LazyBestFirst().allocate(Listed([-1, -1], [1, 1]), Short([]), 10)
 
 
+@pytest.mark.parametrize("bad", [None, 3])
+def test_what_is_no_list_of_nodes_is_refused(bad: Any):
+    class Strange(Listed):
+        def expand(self, node: Any) -> Any:
+            return bad
+
+    class Rootless(Listed):
+        def roots(self) -> Any:
+            return bad
+
+    for kind, name in ((Strange, "expand of node 0"), (Rootless, "roots")):
+        with pytest.raises(HierarchyError, match=f"{name} returned a {type(bad).__name__}, not a list"):
+            LazyBestFirst().allocate(kind([-1, 0], [1, 1], mode="add"), Errors([1.0, 0.0]), 10)
+
+
+@pytest.mark.parametrize("key", [[1], (1, [2]), np.zeros(2)])
+def test_nodes_that_are_no_keys_are_refused(key: Any):
+    class Unhashable(Listed):
+        def roots(self) -> Any:
+            return [key]
+
+        def cost(self, nodes: Any) -> Any:
+            return [1.0]
+
+    class One(Errors):
+        def evaluate(self, nodes: Any, context: Any) -> Any:
+            return [1.0]
+
+    with pytest.raises(HierarchyError, match="unhashable"):
+        LazyBestFirst().allocate(Unhashable([-1], [1]), One([]), 10)
+
+
+def test_modes_that_only_stored_hierarchies_have_are_refused():
+    mode: Any = "child"
+    with pytest.raises(HierarchyError, match="no mode 'child'"):
+        LazyBestFirst().allocate(Listed([-1, 0], [1, 1], mode=mode), Errors([1.0, 0.0]), 10)
+
+
+@pytest.mark.parametrize("parent", [[-1, -1, -1], [-1, 0, 0]])
+def test_errors_whose_sum_overflows_are_refused(parent: list[int]):
+    """Their sum was infinite, and the children's errors were scaled down to nothing."""
+    with pytest.raises(MetricError, match="too large to compute with"):
+        LazyBestFirst().allocate(Listed(parent, [1, 1, 1], mode="add"), Errors([1e308, 1e308, 1e308]), 10)
+
+
+def test_ragged_potentials_are_refused():
+    class Ragged(Errors):
+        def potential(self, nodes: Any, context: Any) -> Any:
+            return [[1.0], [1.0, 2.0]]
+
+    with pytest.raises(HraError, match="cannot read list as an array"):
+        LazyBestFirst().allocate(Listed([-1, -1], [1, 1]), Ragged([1.0, 1.0]), 10)
+
+
 def test_children_cheaper_than_their_parent_and_broken_promises_are_refused():
     with pytest.raises(HierarchyError, match="must not cost less"):
         LazyBestFirst().allocate(Listed([-1, 0], [2, 1]), Errors([1.0, 0.0]), 10)
@@ -277,6 +332,15 @@ def test_children_cheaper_than_their_parent_and_broken_promises_are_refused():
 
     with pytest.raises(HierarchyError, match="least cost of 5"):
         LazyBestFirst().allocate(Liar([-1, 0], [1, 2]), Errors([1.0, 0.0]), 10)
+
+
+def test_bounds_hold_where_costs_have_no_unit_and_the_budget_is_just_enough():
+    """The search counts decimals, of which four fit; as doubles only three do, whose gain was the bound."""
+    cost, budget = [9.999999999999999e-06, 1e-06, 100.0, 100000.0, 100.0], 100100.000011
+    error = np.array([9.0, 9.0, 4.0, 3.0, 2.0])
+    lazy = LazyBestFirst().allocate(Listed([-1, 0, 1, 2, 3], cost, mode="add"), Errors(error), budget)
+    assert sum(map(exactly, cost[:4])) <= exactly(budget)
+    assert lazy.upper_bound >= 6.0
 
 
 # ---- looking ahead ---
