@@ -165,7 +165,7 @@ class Problem(ReadOnlyArrays, ShortRepr):
 
         Raises
         ------
-        MetricError : a gain is negative or not a number, or their sum overflows.
+        MetricError : a gain is negative or not a number, or a sum of gains or errors overflows.
         """
         size = int(self.hierarchy.level_offsets[-1])
         if self.gain.shape != (size,):
@@ -180,6 +180,11 @@ class Problem(ReadOnlyArrays, ShortRepr):
             what = f"the gains add up to {everything}, which is too large to compute with"
             raise MetricError(
                 what, where="Problem.gain", fix=f"scale the metric: all gains to at most {LARGEST_TOTAL:g}"
+            )
+        if not math.isfinite(self.least_error + everything):
+            what = f"the errors that remain add up to {self.least_error}, which is too large to compute with"
+            raise MetricError(
+                what, where="Problem.least_error", fix=f"scale the metric: all errors to at most {LARGEST_TOTAL:g}"
             )
 
     @cached_property

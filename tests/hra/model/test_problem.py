@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,3 +127,12 @@ def test_a_long_argument_stays_on_one_line():
     with pytest.raises(InvalidBudget) as caught:
         check_budget(np.arange(4000).reshape(2, -1), FREE)
     assert len(str(caught.value).splitlines()) == 3
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # NumPy tells of the sum
+@pytest.mark.parametrize("mode", ["add", "replace"])
+def test_errors_that_cannot_be_added_up_are_refused(mode: Any):
+    """The residual was NaN, and the best possible."""
+    forest = hra.Hierarchy.tree([-1, -1, 0], [1, 1, 1], mode=mode)
+    with pytest.raises(MetricError, match="too large to compute with"):
+        hra.solve(forest, 3, errors=[1e308, 1e308, 1e308])
