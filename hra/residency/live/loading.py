@@ -13,8 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.errors import BudgetTooSmall, FileError, HraError
-from hra.model.arrays import frozen, numbers
+from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError
+from hra.model.arrays import frozen, indices, numbers
+from hra.residency.live.pool import byte_limit
+from hra.traversals.base import is_whole
 
 
 class Future(Protocol):
@@ -135,7 +137,9 @@ class Loader:
 
     Raises
     ------
-    ArrayError : bytes that are not numbers.
+    ArrayError : bytes that are not numbers above 0.
+    InvalidBudget : a limit that is no number >= 0.
+    HraError : no thread.
     BudgetTooSmall : the limit does not hold the largest item.
 
     Examples
@@ -152,11 +156,19 @@ class Loader:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self._bytes = frozen(numbers("held_bytes", reading.held_bytes).astype(np.int64))
+        read = numbers("held_bytes", reading.held_bytes)
+        if read.min(initial=1.0) <= 0:
+            where = f"held_bytes[{int(read.argmin())}]"
+            raise ArrayError(f"{where} = {read.min():g} bytes", where=where, fix="pass what each item takes, above 0")
+        byte_limit("limit_bytes", reading.limit_bytes)
+        if reading.executor is None and not (is_whole(reading.threads) and reading.threads >= 1):
+            raise HraError(f"cannot read on {reading.threads!r} threads", where="threads", fix="use 1 or more")
+        self._bytes = frozen(np.ceil(read).astype(np.int64))
         largest = int(self._bytes.max(initial=0))
         if largest > reading.limit_bytes:
             what = f"an item takes {largest:,} bytes during loading, the limit is {reading.limit_bytes:,}"
             raise BudgetTooSmall(what, where="limit_bytes", fix=f"use at least {largest}")
+        self._closed = False
         self._own = ThreadPoolExecutor(reading.threads, "hra-loader") if reading.executor is None else None
         self._executor: Executor = self._own or reading.executor  # pyright: ignore[reportAttributeAccessIssue]
         self._flying: dict[int, Future] = {}
@@ -174,6 +186,7 @@ class Loader:
     def close(self) -> None:
         """Cancel what has not begun, and end the threads once their reads are done."""
         self.request(())
+        self._closed = True
         if self._own is not None:
             self._own.shutdown(wait=False, cancel_futures=True)
 
@@ -227,7 +240,15 @@ class Loader:
         """Begin to read ``items``, most important first, as far as the limit allows; cancel all others.
 
         What is less important makes room. A large item is not overtaken by smaller ones: it waits for its turn.
+
+        Raises
+        ------
+        ArrayError : no such items.
+        HraError : the loader is closed.
         """
+        items = list(dict.fromkeys(indices("items", items, 0, self._bytes.size).tolist()))
+        if items and self._closed:
+            raise HraError("the loader is closed", where="request", fix="make another one")
         kept, now = set(items), self.reading.clock()
         for item in [*self.arrived, *self._flying]:
             if item not in kept:
@@ -243,8 +264,8 @@ class Loader:
                 self._drop(items[least])
             if self._lacks_room(item):
                 return
-            self.held_bytes += int(self._bytes[item])
             self._flying[item] = self._executor.submit(self.reading.read, item)
+            self.held_bytes += int(self._bytes[item])
 
     def _lacks_room(self, item: int) -> bool:
         return self.held_bytes + int(self._bytes[item]) > self.reading.limit_bytes

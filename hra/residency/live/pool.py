@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, BudgetTooSmall, InvalidBudget
-from hra.model.arrays import frozen, indices, numbers
+from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
+from hra.model.arrays import frozen, indices, numbers, to_numpy
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.pool_kernels import (
     FREE,
@@ -21,6 +21,7 @@ from hra.residency.live.pool_kernels import (
     load,
     priority_order,
 )
+from hra.traversals.base import is_number, is_whole
 
 _NO_LIMIT = 2**62
 
@@ -69,7 +70,9 @@ class ResidentPool:
 
     Raises
     ------
-    ArrayError : costs or parents that are not such numbers.
+    ArrayError : costs or parents that are not such numbers, costs of more than 2**62 together, parents in a circle.
+    HraError : a number of frames below 0.
+    InvalidBudget : a limit that is no number >= 0.
     BudgetTooSmall : the pool does not hold the coarsest items, or the upload limit not the largest other one.
 
     Examples
@@ -87,12 +90,12 @@ class ResidentPool:
     ) -> None:
         self.cost = _checked_cost(cost)
         count = self.cost.size
-        self.parents = np.full(count, FREE, np.int32) if parents is None else indices("parents", parents, FREE, count)
-        if self.parents.size != count:
-            raise ArrayError(f"{self.parents.size} parents of {count} items", where="parents")
-        self.pool_bytes = _limit("pool_bytes", pool_bytes)
-        self.upload_bytes = _NO_LIMIT if upload_bytes is None else _limit("upload_bytes", upload_bytes)
+        self.parents = np.full(count, FREE, np.int32) if parents is None else _checked_parents(parents, count)
+        self.pool_bytes = byte_limit("pool_bytes", pool_bytes)
+        self.upload_bytes = _NO_LIMIT if upload_bytes is None else byte_limit("upload_bytes", upload_bytes)
         self.coarsest = frozen(np.flatnonzero(self.parents == PINNED).astype(np.int32))
+        if not (is_whole(prefetch) and prefetch >= 0):
+            raise HraError(f"cannot load {prefetch!r} frames ahead", where="prefetch", fix="use 0 or more")
         self.prefetch = prefetch
         self._require_room()
         self.frame = -1
@@ -137,11 +140,15 @@ class ResidentPool:
 
         Raises
         ------
-        ArrayError : no such items, or an item without its parent.
+        ArrayError : no such items, an item without its parent, a gain below 0, or ``ready`` of another kind.
         InvalidBudget : ``wanted`` does not fit into the pool; allocate first.
         """
         wanted = indices("wanted", wanted, 0, self.cost.size)
         gain = np.ones(wanted.size) if gain is None else numbers("gain", gain, wanted.size)
+        if gain.min(initial=0.0) < 0:
+            where = f"gain[{int(gain.argmin())}]"
+            raise ArrayError(f"{where} = {gain.min()} is below 0", where=where, fix="pass gains >= 0")
+        ready = None if ready is None else _flags("ready", ready, self.cost.size)
         order = self._checked_order(wanted, gain)
         soon = [indices(f"upcoming[{k}]", items, 0, self.cost.size) for k, items in enumerate(upcoming)]
         self.coming.fill(-1)
@@ -159,7 +166,7 @@ class ResidentPool:
             what = f"the frame wants {total:,} bytes, the pool has {self.pool_bytes:,}"
             raise InvalidBudget(what, where="wanted", fix="allocate within the pool first")
         above = self.parents[wanted]
-        orphan = (above >= 0) & ~there[above]
+        orphan = (above >= 0) & ~there[np.maximum(above, 0)]
         if orphan.any():
             item = int(wanted[orphan.argmax()])
             raise ArrayError(f"item {item} is wanted without its parent", where="wanted", fix="add all ancestors")
@@ -235,10 +242,41 @@ def _checked_cost(values: Any) -> np.ndarray:
     if bad.any():
         where = f"cost[{int(bad.argmax())}]"
         raise ArrayError(f"{where} = {cost[bad][0]} is not a whole number of bytes above 0", where=where)
+    if cost.sum() > _NO_LIMIT:
+        raise ArrayError("the costs add up to more than 2**62 bytes", where="cost", fix="use a larger unit of cost")
     return frozen(cost.astype(np.int64))
 
 
-def _limit(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not value >= 0:
+def _checked_parents(values: Any, count: int) -> np.ndarray:
+    parents = indices("parents", values, FREE, count)
+    if parents.size != count:
+        raise ArrayError(f"{parents.size} parents of {count} items", where="parents")
+    # Each round doubles how far up it looks: after so many, all but circles have ended.
+    above = np.append(np.where(parents < 0, count, parents), count)
+    for _ in range(count.bit_length()):
+        above = above[above]
+    circle = np.flatnonzero(above < count)
+    if circle.size:
+        what = f"item {circle[0]} is among its own ancestors, or below one that is"
+        raise ArrayError(what, where=f"parents[{circle[0]}]", fix="let parents lead to items without one")
+    return parents
+
+
+def _flags(name: str, values: Any, count: int) -> np.ndarray:
+    flags = to_numpy(values)
+    if flags.shape != (count,) or flags.dtype != np.bool_:
+        what = f"{name} has {flags.dtype} of shape {flags.shape}, expected bool ({count},)"
+        raise ArrayError(what, where=name, fix="say True or False of each item")
+    return flags
+
+
+def byte_limit(name: str, value: Any) -> int:
+    """The limit ``value`` in whole bytes, rounded down; inf and all above 2**62 are 2**62.
+
+    Raises
+    ------
+    InvalidBudget : not a number >= 0; says ``name``.
+    """
+    if not is_number(value) or not value >= 0:
         raise InvalidBudget(f"{name} must be a number of bytes >= 0, got {value!r}", where=name)
     return int(min(value, _NO_LIMIT))

@@ -10,12 +10,12 @@ from itertools import pairwise
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.errors import BudgetTooSmall, HierarchyError, HraError
-from hra.model.arrays import offsets_of
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError
+from hra.model.arrays import indices, offsets_of
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import Items
 from hra.residency.live.loading import Loader, ReadFailure, Reading
-from hra.residency.live.pool import ResidentPool
+from hra.residency.live.pool import ResidentPool, byte_limit
 from hra.residency.live.pool_kernels import PINNED
 
 
@@ -79,6 +79,8 @@ class SharedResidency:
     Raises
     ------
     HraError : no members.
+    ArrayError : bytes of reads that are not one number above 0 for each item.
+    InvalidBudget : a limit that is no number >= 0.
     BudgetTooSmall : the pool does not hold what is pinned beside what is in flight, or the upload limit not the largest
         item.
 
@@ -114,6 +116,7 @@ class SharedResidency:
                 for m, first in zip(members, self._first, strict=False)
             ]
         )
+        byte_limit("pool_bytes", pool_bytes)
         self.pool_bytes = pool_bytes
         self._loader = None if reading is None else Loader(reading)
         held = 0 if reading is None else _in_flight(reading, cost, parents, pool_bytes)
@@ -173,8 +176,10 @@ class SharedResidency:
 
         Raises
         ------
-        ArrayError : no such item.
+        ArrayError : no such member, or no such item of it.
         """
+        (member,) = indices("member", [member], 0, len(self.members)).tolist()
+        (item,) = indices("item", [item], 0, self.members[member].cost.size).tolist()
         return self._pool.explain(int(self._first[member]) + item)
 
     def close(self) -> None:
@@ -199,7 +204,7 @@ class SharedResidency:
     @property
     def _pinned_bytes(self) -> int:
         """What the data of pinned items takes, which the first frame hands out."""
-        return 0 if self._loader is None else int(self._loader.reading.held_bytes[self._pool.coarsest].sum())
+        return 0 if self._loader is None else int(np.ceil(self._loader.reading.held_bytes)[self._pool.coarsest].sum())
 
     def _pinned_data(self) -> dict[tuple[int, int], object]:
         """Before the first frame, the data of what is pinned; nobody can go on without it."""
@@ -246,8 +251,11 @@ class SharedResidency:
 
 def _in_flight(reading: Reading, cost: np.ndarray, parents: np.ndarray, pool_bytes: float) -> int:
     """Bytes of the pool that are kept for what is in flight; the first frame holds all pinned data at once."""
-    pinned = parents == PINNED
-    held = max(int(reading.limit_bytes), int(np.asarray(reading.held_bytes)[pinned].sum()))
+    pinned, read = parents == PINNED, np.ceil(reading.held_bytes)
+    if read.size != cost.size:
+        what = f"{read.size} numbers of bytes that reads take for {cost.size} items"
+        raise ArrayError(what, where="held_bytes", fix="pass one for each item of all members, one after the other")
+    held = max(byte_limit("limit_bytes", reading.limit_bytes), int(read[pinned].sum()))
     least = held + int(cost[pinned].sum())
     if pool_bytes < least:
         what = f"the coarsest items and data in flight take {least:,} bytes, the pool has {pool_bytes:,.12g}"

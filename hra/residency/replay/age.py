@@ -11,6 +11,7 @@ from hra.errors import HraError
 from hra.residency.live.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
 from hra.residency.replay.trace import Trace
+from hra.traversals.base import is_whole
 
 
 @dataclass(frozen=True)
@@ -25,14 +26,14 @@ class AgeEviction(Policy):
 
     Raises
     ------
-    HraError : an age below 0.
+    HraError : an age below 0, or parts of frames.
     """
 
     age: int = 16
 
     def __post_init__(self) -> None:
-        if self.age < 0:
-            raise HraError(f"an age of {self.age} frames", where="AgeEviction", fix="use 0 or more")
+        if not (is_whole(self.age) and self.age >= 0):
+            raise HraError(f"an age of {self.age!r} frames", where="AgeEviction", fix="use 0 or more")
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.errors import HraError
+from hra.residency.live.pool import byte_limit
 from hra.residency.replay.policy import Log, Policy
 from hra.residency.replay.trace import Trace
 
@@ -71,15 +72,17 @@ def evaluate(policy: Policy, trace: Trace, pool: int) -> PolicyResult:
 
     Raises
     ------
-    HraError : the pool is negative, or the policy loaded what was there, evicted what was not, or exceeded the pool.
+    InvalidBudget : the pool is no number >= 0.
+    HraError : the policy loaded what was there, evicted what was not, exceeded the pool, or its log is none of the
+        trace.
     """
-    if pool < 0:
-        raise HraError(f"a pool of {pool} bytes", where="pool", fix="use 0 or more")
+    pool = byte_limit("pool", pool)
     return evaluate_log(policy.name, policy.run(trace, pool), trace, pool)
 
 
 def evaluate_log(name: str, log: Log, trace: Trace, pool: int) -> PolicyResult:
     """Count what a ``log`` says; errors as in `evaluate`."""
+    _check_frames(name, log, len(trace))
     counts, resident, loaded, missing = (np.zeros(size, np.int64) for size in (7, *3 * (len(trace),)))
     parents = np.full(trace.cost.size, -1, np.int32) if trace.parents is None else trace.parents
     wanted = trace.frames, trace.demands, trace.cost, parents
@@ -105,6 +108,17 @@ def evaluate_log(name: str, log: Log, trace: Trace, pool: int) -> PolicyResult:
     )
 
 
+def _check_frames(name: str, log: Log, frames: int) -> None:
+    events, ends, refused = map(np.asarray, (log.events, log.frames, log.refused))
+    whole = all(array.ndim == 1 and array.dtype.kind in "iu" for array in (events, ends))
+    if not whole or ends.size != frames + 1 or refused.shape != (frames,):
+        what = f"{name} logged {ends.size - 1} frames and {refused.size} counts of what it refused, of {frames} frames"
+        raise HraError(what, where="Log", fix="log whole numbers, and each frame of the trace")
+    if ends[0] != 0 or (np.diff(ends) < 0).any() or ends[-1] != events.size:
+        what = f"the frames of {name} do not rise from 0 to its {events.size} events"
+        raise HraError(what, where="Log.frames", fix="log where the events of each frame begin and end")
+
+
 @njit(cache=True)
 def _count(wanted, log, pool, counts, per_frame):
     """Fill the counts; the position of the first event that breaks a rule, or -1."""
@@ -121,9 +135,9 @@ def _count(wanted, log, pool, counts, per_frame):
         for e in range(log_frames[f], log_frames[f + 1]):
             loads = events[e] >= 0
             item = events[e] if loads else -1 - events[e]
-            above = parents[item]
-            if there[item] == loads:
+            if item >= cost.size or there[item] == loads:
                 return e
+            above = parents[item]
             there[item] = loads
             if loads:
                 used += cost[item]

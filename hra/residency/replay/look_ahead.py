@@ -13,6 +13,7 @@ from hra.residency.live.recency import append, empty_lists, take_out
 from hra.residency.replay.next_use import item_of, next_references, still_to_come
 from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
 from hra.residency.replay.trace import Trace
+from hra.traversals.base import is_number, is_whole
 
 
 @dataclass(frozen=True)
@@ -30,15 +31,17 @@ class LookAhead(Policy):
 
     Raises
     ------
-    HraError : a number below 0.
+    HraError : a number below 0, or parts of frames.
     """
 
     frames: int | None = 0
     level_weight: float = 0.0
 
     def __post_init__(self) -> None:
-        if (self.frames or 0) < 0 or not 0 <= self.level_weight < np.inf:
-            raise HraError("a number below 0", where="LookAhead", fix="use 0 or more frames and weights")
+        frames = 0 if self.frames is None else self.frames
+        if not (is_whole(frames) and frames >= 0 and is_number(self.level_weight) and 0 <= self.level_weight < np.inf):
+            what = f"{frames!r} frames and a weight of {self.level_weight!r}"
+            raise HraError(what, where="LookAhead", fix="use 0 or more frames and weights")
 
     @property
     def name(self) -> str:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
+from hra.errors import HraError
 from hra.residency.live.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
 from hra.residency.replay.trace import Trace
+from hra.traversals.base import is_number
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,19 @@ class Refusing(Policy):
     ----------
     least : share of the pool down to which unused items are evicted.
     step : share of ``least``, or of the excess over it, that goes after one frame.
+
+    Raises
+    ------
+    HraError : a share that is not from 0 to 1.
     """
 
     least: float = 0.75
     step: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not all(is_number(share) and 0 <= share <= 1 for share in (self.least, self.step)):
+            what = f"shares of {self.least!r} and {self.step!r}"
+            raise HraError(what, where="Refusing", fix="use numbers from 0 to 1")
 
     @property
     def name(self) -> str:

@@ -19,6 +19,7 @@ from hra.residency.replay.next_use import NextUse
 from hra.residency.replay.policy import Log, Policy
 from hra.residency.replay.serving import Served, close_upward, serve_frames
 from hra.residency.replay.trace import Trace
+from hra.traversals.base import is_number, is_whole
 from hra.traversals.hull import Hull
 
 
@@ -93,6 +94,10 @@ class Streaming(Policy):
     prefetch : how many of the known frames are loaded ahead.
     hysteresis : where a frame wants more than the pool, what is there counts ``1 + hysteresis`` times its gain: by
         default, what replaces it must be worth twice as much.
+
+    Raises
+    ------
+    HraError : a number below 0, or parts of frames.
     """
 
     look_ahead: int | None = 0
@@ -101,8 +106,12 @@ class Streaming(Policy):
     hysteresis: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.look_ahead is not None and self.look_ahead < 0:
-            raise HraError(f"cannot look {self.look_ahead} frames ahead", where="Streaming", fix="use 0 or more")
+        if self.look_ahead is not None and not (is_whole(self.look_ahead) and self.look_ahead >= 0):
+            raise HraError(f"cannot look {self.look_ahead!r} frames ahead", where="Streaming", fix="use 0 or more")
+        if not (is_whole(self.prefetch) and self.prefetch >= 0):
+            raise HraError(f"cannot load {self.prefetch!r} frames ahead", where="Streaming", fix="use 0 or more")
+        if not (is_number(self.hysteresis) and 0 <= self.hysteresis < np.inf):
+            raise HraError(f"a hysteresis of {self.hysteresis!r}", where="Streaming", fix="use 0 or more")
 
     @property
     def name(self) -> str:

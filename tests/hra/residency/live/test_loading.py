@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,3 +158,54 @@ def test_what_is_always_held_is_read_at_once_or_refused() -> None:
 
     with pytest.raises(FileError, match="no such file"):
         Loader(Reading(broken, np.full(3, 1), 9)).read_now(0)
+
+
+@pytest.mark.parametrize("held", [0, -5])
+def test_reads_that_take_no_bytes_are_refused(held: int) -> None:
+    """With bytes below 0 the limit held nothing back."""
+    with pytest.raises(ArrayError, match=r"held_bytes\[0\]"):
+        Loader(Reading(lambda item: item, np.full(3, held), 10))
+
+
+def test_parts_of_bytes_are_rounded_up() -> None:
+    loader = loader_on(VirtualReads(0), lambda item: item, 2, np.full(COUNT, 0.5))
+    loader.request([1, 2, 3])
+    assert loader.held_bytes == 2
+
+
+@pytest.mark.parametrize("wrong", [{"limit_bytes": np.nan}, {"limit_bytes": None}, {"threads": 0}, {"threads": 1.5}])
+def test_limits_and_threads_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
+    options: dict[str, Any] = {"limit_bytes": 10, **wrong}
+    with pytest.raises(HraError, match=r"must be a number|threads"):
+        Loader(Reading(lambda item: item, np.full(3, 1), **options))
+
+
+def test_items_are_asked_for_once_and_only_those_there_are() -> None:
+    """The second mention of an item made room for what is less important than its first."""
+    loader = loader_on(VirtualReads(0), lambda item: item, 10)
+    loader.request([1, 2, 1])
+    assert loader.held_bytes == 10
+    loader.request([1])
+    assert len(loader._flying) == 1
+    for wrong in (-1, COUNT):
+        with pytest.raises(ArrayError, match="out of range"):
+            loader.request([wrong])
+
+
+def test_a_closed_loader_says_so() -> None:
+    loader = Loader(Reading(lambda item: item, np.full(3, 1), 10))
+    loader.close()
+    loader.close()
+    with pytest.raises(HraError, match="closed"):
+        loader.request([1])
+
+
+def test_bytes_do_not_count_where_a_read_could_not_begin() -> None:
+    class Full(VirtualReads):
+        def submit(self, call: Any, item: int, /) -> Any:
+            raise RuntimeError("queue is full")
+
+    loader = loader_on(Full(0), lambda item: item)
+    with pytest.raises(RuntimeError, match="full"):
+        loader.request([1])
+    assert loader.held_bytes == 0

@@ -214,3 +214,52 @@ def test_of_what_was_wanted_at_once_the_finest_goes_first():
     pool = ResidentPool([1, 1, 1, 1], [-2, 0, 1, -2], pool_bytes=3)
     pool.advance([0, 1, 2])
     assert pool.advance([3]).evicted.tolist() == [2]
+
+
+def test_a_pool_of_one_page_serves_it():
+    """Its parent was looked up behind the end of the array."""
+    pool = ResidentPool([4], pool_bytes=4)
+    assert pool.advance([0]).loaded.tolist() == [0] and pool.used_bytes == 4
+
+
+@pytest.mark.parametrize("parents", [[0], [1, 0], [-1, 2, 3, 1], [-1, 2, 2]])
+def test_parents_in_a_circle_are_refused(parents: list[int]):
+    """The order of loading was looked for without end."""
+    with pytest.raises(ArrayError, match="among its own ancestors"):
+        ResidentPool([1] * len(parents), parents, pool_bytes=9)
+
+
+def test_long_chains_of_parents_in_any_order_are_no_circles():
+    for parents in (np.arange(1000) - 1, np.append(np.arange(1, 1000), -1)):
+        assert ResidentPool(np.ones(1000), parents, pool_bytes=1).coarsest.size == 1
+
+
+@pytest.mark.parametrize(
+    "ready", [[True], [[True, True]], np.array([1, 0]), np.array([1.0, 0.0])], ids=["short", "2d", "int", "float"]
+)
+def test_what_says_no_true_or_false_of_each_item_is_refused(ready: Any):
+    with pytest.raises(ArrayError, match="expected bool"):
+        ResidentPool([1, 1], pool_bytes=2).advance([0], ready=ready)
+
+
+def test_numbers_below_0_and_of_no_kind_are_refused():
+    with pytest.raises(ArrayError, match=r"gain\[1\] = -2.0 is below 0"):
+        ResidentPool([1, 1], pool_bytes=2).advance([0, 1], [1, -2])
+    for wrong in (None, "8", np.nan, True):
+        with pytest.raises(InvalidBudget, match="pool_bytes must be a number"):
+            ResidentPool([1], pool_bytes=wrong)  # pyright: ignore[reportArgumentType]
+    for wrong in (-1, 1.5, None):
+        with pytest.raises(HraError, match="frames ahead"):
+            ResidentPool([1], pool_bytes=1, prefetch=wrong)  # pyright: ignore[reportArgumentType]
+
+
+def test_costs_whose_sum_overflows_are_refused():
+    """2**64 bytes counted as none."""
+    with pytest.raises(ArrayError, match="2\\*\\*62"):
+        ResidentPool([2**61] * 8, [-1] * 8, pool_bytes=100)
+
+
+@pytest.mark.parametrize("wrong", [{"prefetch": -1}, {"hysteresis": np.nan}, {"hysteresis": -2.0}, {"look_ahead": 0.5}])
+def test_numbers_that_streaming_cannot_use_are_refused(wrong: dict[str, Any]):
+    with pytest.raises(HraError, match="use 0 or more"):
+        Streaming(**wrong)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.errors import BudgetTooSmall, FileError, HierarchyError, HraError, InvalidBudget
+from hra.errors import ArrayError, BudgetTooSmall, FileError, HierarchyError, HraError, InvalidBudget
 from hra.pooling.pool import PooledAllocation
 from hra.residency import ForestItems, PagedHierarchy, PagedItems, Reading, SharedResidency
 from tests.helpers.allocators import Plain, Table
@@ -214,3 +216,22 @@ def test_a_lane_without_reads_has_nothing_to_close() -> None:
     shared.advance(world.allocate(world.view(), shared.budget))
     shared.close()
     assert world.base <= shared.used_bytes <= world.base + 48
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), None, "90", True, -1])
+def test_pools_that_are_no_numbers_are_refused(wrong: Any) -> None:
+    with pytest.raises(InvalidBudget, match="pool_bytes must be a number"):
+        SharedResidency(World(0).items, wrong)
+
+
+@pytest.mark.parametrize("count", [5, 50])
+def test_reads_of_another_number_of_items_are_refused(count: int) -> None:
+    with pytest.raises(ArrayError, match=f"{count} numbers of bytes"):
+        SharedResidency(World(0).items, 500, reading=Reading(lambda item: item, np.ones(count), 10))
+
+
+def test_an_item_of_another_member_is_not_explained() -> None:
+    shared = SharedResidency(World(0).items, 500)
+    for item, member in ((14, 0), (-1, 1), (0, 2), (0, -1)):
+        with pytest.raises(ArrayError, match="out of range"):
+            shared.explain(item, member)

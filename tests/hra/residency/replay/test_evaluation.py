@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 
-from hra.errors import HraError
+from hra.errors import HraError, InvalidBudget
 from hra.residency import LRU, Log, Trace, evaluate
 from hra.residency.replay.evaluation import evaluate_log
 from tests.helpers.evaluation_cases import TRACE, log
@@ -45,3 +48,28 @@ def test_what_comes_back_after_the_window_is_no_thrash():
 def test_a_negative_pool_is_refused():
     with pytest.raises(HraError, match="pool"):
         evaluate(LRU(), TRACE, -1)
+
+
+@pytest.mark.parametrize("pool", [float("nan"), None, "7", True])
+def test_pools_that_are_no_numbers_are_refused(pool: Any):
+    """With NaN everything was held."""
+    with pytest.raises(InvalidBudget, match="pool must be a number"):
+        evaluate(LRU(), TRACE, pool)
+
+
+def test_the_largest_pools_hold_everything():
+    for pool in (10**30, math.inf):
+        assert evaluate(LRU(), TRACE, pool).evictions == 0  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("event", [99, -99])
+def test_events_of_items_that_are_not_there_break_the_rules(event: int):
+    """They were counted, by what lay behind the arrays."""
+    with pytest.raises(HraError, match="broke the rules"):
+        evaluate_log("strange", log([0, event], [], []), TRACE, 7)
+
+
+@pytest.mark.parametrize("frames", [[0, 1], [0, 5, 5, 5], [0, -1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]])
+def test_logs_of_other_frames_are_refused(frames: list[int]):
+    with pytest.raises(HraError, match="frames"):
+        evaluate_log("strange", Log(np.zeros(1, np.int32), np.array(frames), np.zeros(len(frames) - 1)), TRACE, 7)
