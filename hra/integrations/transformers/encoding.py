@@ -188,7 +188,9 @@ def check_model(model: Any, inputs: Mapping[str, Any]) -> None:
     """
     kinds = [kind for kind, pixels in PIXELS.items() if inputs.get(pixels) is not None]
     for kind in kinds:
-        encoder_of(model, kind)
+        sizes = f"{kind}_grid_thw"
+        if sizes in parameters_of(_function(encoder_of(model, kind))) and inputs.get(sizes) is None:
+            raise ArrayError(f"{sizes} is missing", where=sizes, fix="pass what the model's processor returns")
     if not kinds:
         raise ArrayError("there are no images", where="pixel_values", fix="pass what the model's processor returns")
 

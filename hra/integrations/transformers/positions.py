@@ -20,13 +20,38 @@ Positions = Literal["original", "compact"]
 
 
 def whole_positions(model: Any, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:
-    """Positions of the whole prompts, int64 [axes, B, L]; one axis, or time, row and column."""
+    """Positions of the whole prompts, int64 [axes, B, L]; one axis, or time, row and column.
+
+    Raises
+    ------
+    ArrayError : the model cannot place the tokens: their runs in the prompts are not those of the pictures and videos.
+    """
     base = model.base_model
     if not hasattr(base, "get_rope_index"):
         return ordinal(mask)[None]
     names = inspect.signature(base.get_rope_index).parameters
     given = {name: inputs[name] for name in names if inputs.get(name) is not None}
-    return base.get_rope_index(**{**given, "attention_mask": mask})[0]
+    types = "mm_token_type_ids"
+    if types in names and names[types].default is inspect.Parameter.empty and types not in given:
+        what = f"{types} is missing, by which {type(model).__name__} places pictures and videos"
+        raise ArrayError(what, where=types, fix="pass what the model's processor returns")
+    try:
+        return base.get_rope_index(**{**given, "attention_mask": mask})[0]
+    except (LookupError, RuntimeError, StopIteration, TypeError, ValueError) as error:
+        what = f"{type(model).__name__} cannot place the tokens of the prompts: {_runs_beside_sizes(inputs, mask)}"
+        fix = "pass ids and sizes of one call of the processor: each picture, and each video or step of it, is one run"
+        raise ArrayError(what, where="input_ids", fix=fix) from error
+
+
+def _runs_beside_sizes(inputs: Mapping[str, Tensor], mask: Tensor) -> str:
+    """How many runs of tokens of pictures and videos there are, and how many pictures, videos and steps of these."""
+    types = inputs.get("mm_token_type_ids", torch.zeros_like(mask))
+    kinds = [kind for row, seen in zip(types, mask.bool(), strict=True) for kind in row[seen].unique_consecutive()]
+    pictures, videos = (inputs.get(f"{kind}_grid_thw") for kind in ("image", "video"))
+    count = 0 if pictures is None else len(pictures)
+    steps = [] if videos is None else videos[:, 0].tolist()
+    runs = f"{kinds.count(1)} runs of tokens of pictures and {kinds.count(2)} of videos"
+    return f"{runs}, for {count} pictures and {len(steps)} videos of {sum(steps)} steps"
 
 
 def counts_tokens(model: Any) -> bool:

@@ -16,7 +16,9 @@ from hra.integrations.transformers.positions import Positions, compacted, for_mo
 # Layers in which a token that is gone is one that is not seen. What passes a state from token to token is none of them.
 _LAYERS = {"full_attention", "sliding_attention", "chunked_attention"}
 # Inputs with one entry for each token.
-_ALONG = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "labels")
+_TYPES = ("token_type_ids", "mm_token_type_ids")
+_ALONG = ("input_ids", "attention_mask", *_TYPES, "labels")
+_SIZES = ("image_grid_thw", "video_grid_thw")
 _PADDING = {"labels": -100}
 
 
@@ -47,7 +49,8 @@ class Prompts:
 
         Raises
         ------
-        ArrayError : their number is not that of the features, or inputs that `reduce` cannot shorten.
+        ArrayError : their number is not that of the features, an image or video has placeholders of both kinds, or
+            inputs that `reduce` cannot shorten.
         """
         ids = inputs["input_ids"]
         _check(model, inputs)
@@ -62,6 +65,10 @@ class Prompts:
         if not bool(mask[slots[:, 0], slots[:, 1]].all()):
             what, fix = "the mask hides placeholders of images", "pass ids and mask of one call of the processor"
             raise ArrayError(what, where="attention_mask", fix=fix)
+        kinds = {*zip(owners.tolist(), ids[slots[:, 0], slots[:, 1]].tolist(), strict=True)}
+        if len(kinds) > len({number for number, _ in kinds}):
+            what = "the prompts have other numbers of placeholders of images and of videos than there are features"
+            raise ArrayError(what, where="input_ids", fix="pass ids and pixels of one call of the processor")
         image = torch.full_like(ids, -1)
         image[slots[:, 0], slots[:, 1]] = owners.to(ids)
         return cls(inputs, mask, image, slots)
@@ -149,10 +156,25 @@ def check_inputs(inputs: Mapping[str, Any]) -> None:
     if ids.ndim != 2 or ids.is_floating_point():
         what = f"ids of shape {tuple(ids.shape)} and {ids.dtype} are no prompts"
         raise ArrayError(what, where="input_ids", fix="pass int64 [B, L]: a row for each prompt")
+    for name in _TYPES:
+        types = inputs.get(name)
+        if types is not None and not (isinstance(types, Tensor) and types.shape == ids.shape):
+            what = f"{name} is no tensor of shape {tuple(ids.shape)}, that of the ids"
+            raise ArrayError(what, where=name, fix=fix)
+    for name in _SIZES:
+        sizes = inputs.get(name)
+        if sizes is not None and not _is_sizes(sizes):
+            what = f"{name} are no whole numbers (steps, rows, columns) of at least 1 of each"
+            raise ArrayError(what, where=name, fix=fix)
     mask = inputs.get("attention_mask")
     if mask is not None and mask.shape != ids.shape:
         what = f"a mask of shape {tuple(mask.shape)} for ids of shape {tuple(ids.shape)}"
         raise ArrayError(what, where="attention_mask", fix="pass [B, L], or leave it out where nothing is padding")
+
+
+def _is_sizes(sizes: Any) -> bool:
+    whole = isinstance(sizes, Tensor) and not sizes.is_floating_point() and sizes.ndim == 2 and sizes.shape[1] == 3
+    return whole and bool((sizes >= 1).all())
 
 
 def _check(model: Any, inputs: Mapping[str, Any]) -> None:

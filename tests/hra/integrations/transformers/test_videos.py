@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -392,3 +393,69 @@ def test_the_matrix_measures_what_the_page_says(name: str) -> None:
     measured = {column: measure(name) for column, measure in VIDEO_COLUMNS.items()}
     assert measured.pop("dropping changes") > 1e-2
     assert max(measured.values()) <= LIMIT, measured
+
+
+def _edited(name: str, edit: Callable[[list[int]], list[int]]) -> dict[str, Any]:
+    """One prompt with a picture and a video, its ids changed."""
+    inputs = batch(name, [[(1, 3, 4), (4, 2, 5)]])
+    ids = torch.tensor([edit(inputs["input_ids"][0].tolist())])
+    types = (ids == IMAGE).int() + 2 * (ids == VIDEO).int()
+    return {**inputs, "input_ids": ids, "attention_mask": torch.ones_like(ids), "mm_token_type_ids": types}
+
+
+def _joined(row: list[int]) -> list[int]:
+    """Without what stands between the first two steps of the video."""
+    first = row.index(VIDEO) + 10
+    return row[:first] + row[first + 3 :]
+
+
+def _split(row: list[int]) -> list[int]:
+    first = row.index(VIDEO) + 3
+    return [*row[:first], 33, *row[first:]]
+
+
+def _swapped(row: list[int]) -> list[int]:
+    return [{IMAGE: VIDEO, VIDEO: IMAGE}.get(each, each) for each in row]
+
+
+@pytest.mark.parametrize(
+    "name, edit, runs",
+    [
+        ("qwen3_vl", _joined, "1 runs of tokens of pictures and 3 of videos, for 1 pictures and 1 videos of 4 steps"),
+        ("qwen3_vl", _split, "5 of videos"),
+        ("qwen2_5_vl", _split, "2 of videos"),
+    ],
+)
+def test_prompts_whose_runs_are_not_those_of_their_videos_are_refused(name: str, edit: Any, runs: str) -> None:
+    """torch's shapes, or the end of an iterator, had the last word."""
+    with pytest.raises(ArrayError, match=f"cannot place the tokens of the prompts: .*{runs}"):
+        reduced(name, _edited(name, edit), 4)
+
+
+@pytest.mark.parametrize("name", QWEN)
+def test_placeholders_of_the_other_kind_are_refused(name: str) -> None:
+    """As many in all, but a part of the video stood where the picture was."""
+    with pytest.raises(ArrayError, match="other numbers of placeholders of images and of videos"):
+        reduced(name, _edited(name, _swapped), 4)
+
+
+@pytest.mark.parametrize("name", QWEN)
+@pytest.mark.parametrize("missing", ["mm_token_type_ids", "video_grid_thw", "image_grid_thw"])
+def test_inputs_that_place_tokens_are_missed_by_name(name: str, missing: str) -> None:
+    inputs = {key: value for key, value in batch(name).items() if key != missing}
+    with pytest.raises(ArrayError, match=f"{missing} is missing"):
+        reduced(name, inputs, 4)
+
+
+@pytest.mark.parametrize("change", [torch.Tensor.tolist, torch.Tensor.float, lambda sizes: sizes[0], torch.zeros_like])
+def test_sizes_that_are_none_are_refused(change: Any) -> None:
+    inputs = batch("qwen3_vl")
+    with pytest.raises(ArrayError, match="video_grid_thw are no whole numbers"):
+        reduced("qwen3_vl", {**inputs, "video_grid_thw": change(inputs["video_grid_thw"])}, 4)
+
+
+@pytest.mark.parametrize("change", [torch.Tensor.numpy, lambda types: types[:, :5]])
+def test_types_of_other_tokens_are_refused(change: Any) -> None:
+    inputs = batch("qwen3_vl")
+    with pytest.raises(ArrayError, match="mm_token_type_ids is no tensor of shape"):
+        reduced("qwen3_vl", {**inputs, "mm_token_type_ids": change(inputs["mm_token_type_ids"])}, 4)
