@@ -162,7 +162,7 @@ class Pool:
 
         Raises
         ------
-        HraError : not one context per member.
+        HraError : not one context per member, or ``previous`` of another kind.
         UnitMismatch : members count different cost units, or measure errors in different units.
         InvalidBudget : the budget is not a number >= 0.
         BudgetTooSmall : it does not cover all bases, or cannot serve all members within their limits.
@@ -223,8 +223,8 @@ def pool(
 
     Raises
     ------
-    HraError : no member or something else as one, not one pair of limits per member, or limits together with a limit
-        on changes.
+    HraError : no member, something else as one or as the traversal, not one pair of limits per member, or limits
+        together with a limit on changes.
     InvalidBudget : a limit is not a number >= 0, or a minimum exceeds its maximum.
 
     Examples
@@ -251,6 +251,8 @@ def pool(
             raise wrong_kind(
                 "member", member, HierarchicalResourceAllocator, "call hra.pool(first, second), or hra.pool(*list)"
             )
+    if not isinstance(traversal, (Traversal, type(None))):
+        raise wrong_kind("traversal", traversal, Traversal, "call hra.pool(first, second, traversal=hra.Hull())")
     if limits is None:
         return Pool(members, traversal or Hull())
     if isinstance(traversal, Coherent) and traversal.max_churn is not None:
@@ -268,6 +270,10 @@ def _check_count(name: str, given: Any, count: int) -> None:
 def _in_sequence(problems: list[Problem], previous: PooledAllocation | None) -> list[Problem]:
     if previous is None:
         return problems
+    if not isinstance(previous, PooledAllocation):
+        raise wrong_kind(
+            "previous", previous, PooledAllocation, "pass what the last allocate(...) of the pool returned"
+        )
     _check_count("previous allocations", previous.members, len(problems))
     return [in_sequence(problem, member) for problem, member in zip(problems, previous.members, strict=True)]
 

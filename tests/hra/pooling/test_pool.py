@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -244,3 +245,18 @@ def test_edges_of_the_members_are_those_of_their_union(seed):
     whole, places = union(hierarchies)
     edges = np.concatenate([place[one.edges] for one, place in zip(hierarchies, places, strict=True)])
     assert np.array_equal(edges[edge_order(hierarchies, places)], whole.edges)
+
+
+@pytest.mark.parametrize("wrong", ["hull", hra.Hull])
+def test_a_traversal_that_is_none_is_refused(wrong: Any):
+    member = Plain(Hierarchy.flat([1, 1]), Table(kind="gain"), hra.Hull())
+    with pytest.raises(HraError, match="traversal must be a Traversal"):
+        pool(member, traversal=wrong)
+
+
+def test_what_is_no_allocation_of_a_pool_is_no_previous_one():
+    pooled = pool(Plain(Hierarchy.flat([1, 1]), Table(kind="gain"), hra.Hull()))
+    last = pooled.allocate(([9, 0],), 2)
+    for wrong in (last.whole, last.members, 3):
+        with pytest.raises(HraError, match="previous must be a PooledAllocation"):
+            pooled.allocate(([9, 0],), 2, previous=wrong)  # pyright: ignore[reportArgumentType]
