@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hra.errors import BudgetTooSmall, InvalidBudget
+from hra.traversals.base import is_number
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Flops:
     prices: ClassVar[str] = "flops"
 
     def __post_init__(self) -> None:
-        if isinstance(self.amount, bool) or not self.amount > 0:
+        if not is_number(self.amount) or not self.amount > 0:
             what = f"{self.amount!r} {self.prices} buy nothing"
             raise InvalidBudget(what, where="budget", fix="pass a number above 0")
         if not callable(getattr(self.model, self.prices, None)):

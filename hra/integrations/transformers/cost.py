@@ -7,6 +7,7 @@ compute them. Weights are those of the model itself, built from its configuratio
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 from hra.integrations.transformers.encoding import parameters_of
 from hra.integrations.transformers.layouts import Layout, step_of, tiles_of
+from hra.traversals.base import is_number
 
 # Connectors within the module of an encoder.
 _CONNECTORS = ("merger", "projector", "connector", "downsample", "head_linear")
@@ -29,6 +31,7 @@ _CONNECTORS = ("merger", "projector", "connector", "downsample", "head_linear")
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 _PER_TOKEN = ("num_experts_per_tok", "moe_k")
 _TOWERS = ("vision_tower", "vision_model", "visual")
+_RATES = ("encoder", "prefill", "weight", "error")
 _BYTES = 2  # of a number in the cache: bfloat16
 
 
@@ -293,6 +296,10 @@ class Timed:
     weight : milliseconds of a weight of the language model, which any prompt reads.
     error : the largest relative error of a measured prompt that the others were fitted without.
 
+    Raises
+    ------
+    ArrayError : a rate or an error that is not a finite number >= 0.
+
     Examples
     --------
     >>> from transformers import LlavaConfig
@@ -308,6 +315,12 @@ class Timed:
     weight: float
     error: float
 
+    def __post_init__(self) -> None:
+        for name in _RATES:
+            value = getattr(self, name)
+            if not is_number(value) or not 0 <= value <= sys.float_info.max:
+                raise ArrayError(f"{name} is {value!r}", where=name, fix="pass finite numbers >= 0")
+
     @classmethod
     def fitted(cls, counting: CostModel, measured: Sequence[tuple[Cost, float, float]]) -> Timed:
         """By least relative squares.
@@ -318,8 +331,12 @@ class Timed:
 
         Raises
         ------
-        ArrayError : fewer.
+        ArrayError : fewer, or a time that is not a finite number above 0.
         """
+        for number, (_, *times) in enumerate(measured):
+            if not all(0 < time < np.inf for time in times):
+                what = f"a prompt took {' and '.join(map(str, times))} milliseconds"
+                raise ArrayError(what, where=f"measured[{number}]", fix="pass finite times above 0")
         if len({cost.prefill for cost, _, _ in measured}) < 3:
             raise ArrayError(
                 f"{len(measured)} prompts", where="measured", fix="measure prompts of three lengths or more"
@@ -336,15 +353,19 @@ class Timed:
 
         Raises
         ------
-        FileError : a file without them.
+        FileError : a file without them, or with some that are not finite numbers >= 0.
         """
-        rows = parse_object(read_regular(file), "a record of benchmarks", str(file)).get("rows", [])
+        rows = parse_object(read_regular(file), "record of benchmarks", str(file)).get("rows")
+        rows = rows if isinstance(rows, list) else []
         found = [row for row in rows if isinstance(row, dict) and row.get("name") == "calibration"]
-        names = ("encoder", "prefill", "weight", "error")
-        if not found or not all(isinstance(found[0].get(name), float) for name in names):
-            fix = "hra bench models --names calibration --json FILE"
+        fix = "hra bench models --names calibration --json FILE"
+        if not found:
             raise FileError("no calibration", where=str(file), fix=fix)
-        return cls(CostModel(config), *(found[0][name] for name in names))
+        try:
+            rates: dict[str, Any] = {name: found[0].get(name) for name in _RATES}
+            return cls(CostModel(config), **rates)
+        except ArrayError as error:
+            raise FileError(f"no calibration: {error.what}", where=str(file), fix=fix) from error
 
     def of(self, cost: Cost) -> float:
         """Milliseconds of a prompt of that cost."""

@@ -192,7 +192,47 @@ def test_rates_are_read_from_a_record(tmp_path):
         Timed.read(file, config)
 
 
-@pytest.mark.parametrize("amount", [0, -1.0, float("nan"), True])
+@pytest.mark.parametrize(
+    "change",
+    [{"encoder": -1e-9}, {"prefill": None}, {"weight": "1e-9"}, {"error": True}, {"encoder": 10**400}],
+    ids=["negative", "null", "text", "bool", "huge"],
+)
+def test_calibrations_that_are_damaged_are_refused(change, tmp_path):
+    """With rates below 0 more tokens took less time, and every budget paid for all."""
+    file, config = tmp_path / "rates.json", model_of("llava").config
+    row = {"name": "calibration", "encoder": 1e-9, "prefill": 2e-9, "weight": 0, "error": 0.1}
+    file.write_text(json.dumps({"rows": [row]}))
+    assert Timed.read(file, config).weight == 0
+    file.write_text(json.dumps({"rows": [{**row, **change}]}))
+    with pytest.raises(FileError, match=f"no calibration: {next(iter(change))} is"):
+        Timed.read(file, config)
+
+
+@pytest.mark.parametrize("text", ['{"rows": 5}', '{"rows": null}', "{}", '{"rows": [3, {}]}'])
+def test_records_of_other_forms_hold_no_calibration(text, tmp_path):
+    file = tmp_path / "rates.json"
+    file.write_text(text)
+    with pytest.raises(FileError, match="no calibration"):
+        Timed.read(file, model_of("llava").config)
+
+
+def test_infinite_rates_are_refused(tmp_path):
+    """JSON writes them as numbers that are too large for doubles."""
+    file = tmp_path / "rates.json"
+    file.write_text('{"rows": [{"name": "calibration", "encoder": 1e999, "prefill": 0, "weight": 0, "error": 0}]}')
+    with pytest.raises(FileError, match="encoder is inf"):
+        Timed.read(file, model_of("llava").config)
+
+
+@pytest.mark.parametrize("time", [0.0, -1.0, float("nan"), float("inf")])
+def test_times_that_are_none_are_refused(time):
+    counting = CostModel(model_of("llava").config)
+    costs = [counting.cost(text=12, tokens=count) for count in (1, 20, 64)]
+    with pytest.raises(ArrayError, match=r"took 1.0 and .* milliseconds"):
+        Timed.fitted(counting, [(costs[0], 1.0, 1.0), (costs[1], 1.0, time), (costs[2], 1.0, 3.0)])
+
+
+@pytest.mark.parametrize("amount", [0, -1.0, float("nan"), True, None, "40", [40], 1j])
 def test_amounts_that_buy_nothing_are_refused(amount):
     with pytest.raises(InvalidBudget, match="buy nothing"):
         tokens.Flops(amount, CostModel(model_of("llava").config))
