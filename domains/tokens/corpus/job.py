@@ -6,6 +6,7 @@ Shards are Parquet files that are whole or not there.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
@@ -23,6 +24,7 @@ from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 from hra.files.processes import in_processes, keep_freed_memory
 from hra.pooling.stream_price import Demand, common_price
+from hra.traversals.base import is_number, is_whole
 
 
 def write_shard(path: Path, table: Any) -> None:
@@ -117,7 +119,7 @@ def allocate_folder(
 
     Raises
     ------
-    FileError : a folder without images, or one that cannot be written.
+    FileError : a folder without images, one that cannot be written, or a damaged file of a job that goes on.
     HraError : ``out`` holds another job, sizes that do not fit, or a process that was killed.
     MissingExtra : PyArrow is not installed.
 
@@ -135,6 +137,7 @@ def allocate_folder(
     _check(allocation, shard_size, sample)
     folder = FileList.of(images, SUFFIXES)
     named = {**asdict(allocation), "relevance": allocation.relevance_name}
+    shard_size, sample = int(shard_size), None if sample is None else int(sample)  # JSON has none of NumPy's
     given = {"allocation": named, "shard_size": shard_size, "sample": sample}
     open_job(out, {**given, "images": len(folder.names), "digest": folder.digest}, "shard-*.parquet")
     if sample is not None:
@@ -154,13 +157,13 @@ def allocate_folder(
 
 
 def _check(allocation: TokenAllocation, shard_size: int, sample: int | None) -> None:
-    if shard_size < 1 or shard_size % allocation.bank:
+    if not is_whole(shard_size) or shard_size < 1 or shard_size % allocation.bank:
         fix = f"use a multiple of the bank, {allocation.bank}"
-        raise HraError(f"shards of {shard_size} images", where="shard_size", fix=fix)
+        raise HraError(f"shards of {shard_size!r} images", where="shard_size", fix=fix)
     if sample is None:
         return
-    if sample < 1:
-        raise HraError(f"a sample of {sample} images", where="sample", fix="use 1 or more")
+    if not is_whole(sample) or sample < 1:
+        raise HraError(f"a sample of {sample!r} images", where="sample", fix="use 1 or more")
     if allocation.bank > 1 or allocation.price is not None:
         raise HraError("a sample beside a bank or price", where="sample", fix="leave one of them out")
 
@@ -169,7 +172,10 @@ def _price(folder: FileList, allocation: TokenAllocation, sample: int, jobs: int
     """The price that was fixed when the job began, or now that of a sample."""
     file = out / "price.json"
     if file.exists():
-        return float(parse_object(read_regular(file), "price", str(file))["price"])
+        price = parse_object(read_regular(file), "price", str(file)).get("price")
+        if not is_number(price) or not 0 <= price < math.inf:
+            raise FileError(f"the price is {price!r}", where=str(file), fix="use another folder, or remove this one")
+        return float(price)
     rows = ({"path": str(folder.root / name)} for name in folder.sample(sample))
     demands = [one for one in in_processes(allocation.demand, rows, jobs) if isinstance(one, Demand)]
     if not demands:

@@ -11,7 +11,9 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
@@ -100,6 +102,10 @@ def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
     ("settings", "what"),
     [
         ({"shard_size": 0}, "shards of 0"),
+        ({"shard_size": 2.0}, "shards of 2.0"),
+        ({"shard_size": None}, "shards of None"),
+        ({"sample": 2.5}, "sample of 2.5"),
+        ({"sample": "3"}, "sample of '3'"),
         ({"jobs": 0}, "0 processes"),
         ({"sample": 0}, "sample of 0"),
         ({"allocation": tokens.TokenAllocation(relevance="uniform", bank=3)}, "shards of 256"),
@@ -127,6 +133,15 @@ def test_the_command(pictures: Path, tmp_path: Path):
     assert "--out" in str(run().exception) and "--out" in str(run("-o", tmp_path / "a.png").exception)
     alone = CliRunner().invoke(app, ["allocate", str(pictures / "09.png"), "--jobs", "2"])
     assert "for folders" in str(alone.exception)
+
+
+def test_a_damaged_price_is_refused_and_sizes_of_numpy_are_those_of_python(pictures: Path, tmp_path: Path):
+    options: dict[str, Any] = {"shard_size": np.int64(6), "sample": np.int64(3)}
+    tokens.allocate_folder(pictures, tmp_path / "a", ALLOCATION, **options)
+    for text in ("{}", '{"price": null}', '{"price": "a"}', '{"price": true}', '{"price": 1e999}', '{"price": -1}'):
+        (tmp_path / "a" / "price.json").write_text(text)
+        with pytest.raises(FileError, match="the price is"):
+            tokens.allocate_folder(pictures, tmp_path / "a", ALLOCATION, shard_size=6, sample=3)
 
 
 @pytest.mark.slow
