@@ -172,7 +172,7 @@ def _price(folder: FileList, allocation: TokenAllocation, sample: int, jobs: int
     """The price that was fixed when the job began, or now that of a sample."""
     file = out / "price.json"
     if file.exists():
-        price = parse_object(read_regular(file), "price", str(file)).get("price")
+        price: Any = parse_object(read_regular(file), "price", str(file)).get("price")
         if not is_number(price) or not 0 <= price < math.inf:
             raise FileError(f"the price is {price!r}", where=str(file), fix="use another folder, or remove this one")
         return float(price)
