@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 
 import numpy as np
 from PIL import Image
@@ -84,3 +85,8 @@ def looks(material: meshes.Material) -> dict:
         name: texture and (hash(texture.image), texture.coordinates, texture.sampler)
         for name, texture in textures.items()
     }
+
+
+def ktx2(width: int = 4, height: int = 2, texels: int = 0) -> bytes:
+    """The beginning of a KTX2 file; ``texels`` is Vulkan's format, 0 for Basis Universal."""
+    return b"\xabKTX 20\xbb\r\n\x1a\n" + struct.pack("<9I", texels, 1, width, height, 0, 0, 1, 1, 1) + bytes(32)

@@ -18,7 +18,7 @@ _GEOMETRY = {
 # Numbers of features beside geometry: they change nothing of it.
 _FEATURES = {"EXT_mesh_features", "EXT_structural_metadata", "EXT_instance_features"}
 # What one mesh keeps: the rest of `_GEOMETRY`'s and these.
-_KEPT = _GEOMETRY | {"KHR_texture_transform", "EXT_texture_avif", "EXT_texture_webp"}
+_KEPT = _GEOMETRY | {"KHR_texture_transform", "KHR_texture_basisu", "EXT_texture_avif", "EXT_texture_webp"}
 # What a material keeps as it is.
 _WHOLE = ("extensions", "extras")
 _GEOMETRIC_PLACES = {"meshes", "accessors", "bufferViews", "buffers"}

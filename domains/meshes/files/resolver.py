@@ -6,12 +6,13 @@ Texture images are kept as they lie in files, and converted only where glTF has 
 from __future__ import annotations
 
 import io
+import struct
 import warnings
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from hra.domains.meshes.mesh.materials import image_type
+from hra.domains.meshes.mesh.materials import image_type, is_opaque
 from hra.errors import FileError, LimitExceeded, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import read_regular
@@ -92,18 +93,22 @@ class Textures:
     def read(self, content: bytes, where: str) -> bytes | None:
         """An image as the bytes of a format of `Texture`; None with a warning where it cannot be read.
 
-        PNG, JPEG, WebP and AVIF are kept byte by byte, after a look at their header; other formats that Pillow reads
-        (BMP, TGA, GIF, TIFF) are converted to PNG.
+        PNG, JPEG, WebP, AVIF and KTX2 are kept byte by byte, after a look at their header; other formats that Pillow
+        reads (BMP, TGA, GIF, TIFF) are converted to PNG.
 
         Warns
         -----
-        RepairWarning : the texture is left out: damaged, too large, or of an unknown format (KTX2).
+        RepairWarning : the texture is left out: damaged, too large, or of an unknown format.
         """
         if content not in self._known:
             self._known[content] = self._read(content, where)
         return self._known[content]
 
     def _read(self, content: bytes, where: str) -> bytes | None:
+        if is_opaque(content):
+            width, height = ktx2_size(content)
+            large = width * height > self._files.limits.texture_pixels
+            return _drop(f"has {width} x {height} pixels", where) if large else content
         try:
             from PIL import Image
         except ImportError:
@@ -124,6 +129,11 @@ class Textures:
             return _drop(f"is too large to be converted ({error.what})", where)
         except Exception as error:  # Pillow raises whatever its decoders stumble over
             return _drop(f"cannot be read ({type(error).__name__})", where)
+
+
+def ktx2_size(content: bytes) -> tuple[int, int]:
+    """Width and height of a KTX2 file, which stand behind its format and the size of a texel."""
+    return struct.unpack_from("<2I", content, 20)
 
 
 def as_png(image: Any) -> bytes:

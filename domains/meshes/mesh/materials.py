@@ -29,8 +29,10 @@ _KINDS = {
     "image/jpeg": re.compile(rb"\xff\xd8\xff"),
     "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
     "image/avif": re.compile(rb".{4}ftypavi[fs]", re.DOTALL),
+    # Of Basis Universal, which is the only one in glTF: its texels have no format of Vulkan's.
+    "image/ktx2": re.compile(rb"\xabKTX 20\xbb\r\n\x1a\n\0{4}.{28}", re.DOTALL),
 }
-_UNKNOWN = "the image is no PNG, JPEG, WebP or AVIF"
+_UNKNOWN = "the image is no PNG, JPEG, WebP, AVIF or KTX2 of Basis Universal"
 AlphaMode = Literal["OPAQUE", "MASK", "BLEND"]
 # Whole numbers of JSON may be larger than any float.
 _LARGEST = 1e308
@@ -84,7 +86,8 @@ class Texture:
 
     Attributes
     ----------
-    image : the bytes of a PNG, JPEG, WebP or AVIF file.
+    image : the bytes of a PNG, JPEG, WebP or AVIF file, or of a KTX2 file of Basis Universal, which is passed on
+        but not drawn.
     coordinates : 0 where it is laid out by `VertexAttributes.uv`, 1 by ``uv2``.
     sampler : how it is read.
 
@@ -120,8 +123,13 @@ class Texture:
 
 
 def image_type(content: bytes) -> str:
-    """The MIME type of a PNG, JPEG, WebP or AVIF file by its first bytes, "" for anything else."""
+    """The MIME type of a file that `Texture` takes by its first bytes, "" for anything else."""
     return next((kind for kind, begins in _KINDS.items() if begins.match(content)), "")
+
+
+def is_opaque(content: bytes) -> bool:
+    """Whether an image cannot be decoded here: KTX2, which is passed on as it is."""
+    return image_type(content) == "image/ktx2"
 
 
 def image_suffix(content: bytes) -> str:

@@ -22,9 +22,10 @@ import numpy as np
 from hra.domains.meshes.asset.codec import GRID_BITS, Grid
 from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.files.resolver import ktx2_size
 from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
 from hra.domains.meshes.mesh.attributes import VertexAttributes
-from hra.domains.meshes.mesh.materials import Material, Texture, image_suffix, image_type
+from hra.domains.meshes.mesh.materials import Material, Texture, image_suffix, image_type, is_opaque
 from hra.domains.meshes.mesh.meshopt import octahedral
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.files.images.opening import decoded_upright, is_lossy_webp
@@ -217,7 +218,8 @@ class SharedTextures:
         """The texture with one pixel for ``every`` in both directions, as a file that is shared."""
         key = texture.image, every
         if key not in self._made:
-            whole = _cut(texture, np.zeros(2), np.ones(2), every, name) if every > 1 else texture.image
+            same = every == 1 or is_opaque(texture.image)
+            whole = texture.image if same else _cut(texture, np.zeros(2), np.ones(2), every, name)
             self._made[key] = whole
             self.files.setdefault(whole, f"image{len(self.files):04}.{image_suffix(whole)}")
         return replace(texture, image=self._made[key])
@@ -227,8 +229,8 @@ def with_own_textures(mesh: TriangleMesh, share: float, shared: SharedTextures |
     """The mesh with each image cut to the part that it shows, or shared, at ``share`` of its pixels.
 
     Images that are shown as a whole at a share of 1 keep their bytes. Where coordinates leave the image, which may
-    repeat there, it is not cut. All textures of a material by one set of coordinates are cut alike. Formats stay,
-    and so does the quality of JPEG, WebP and AVIF.
+    repeat there, it is not cut, and neither is KTX2, which is shared. All textures of a material by one set of
+    coordinates are cut alike. Formats stay, and so does the quality of JPEG, WebP and AVIF.
 
     Raises
     ------
@@ -241,11 +243,12 @@ def with_own_textures(mesh: TriangleMesh, share: float, shared: SharedTextures |
     materials = list(carried.materials)
     for number, coordinates, vertices, uv in _coordinates(mesh):
         textures, name = _laid_out(materials[number], coordinates), materials[number].name
-        if shared is not None and shared.holds(number, coordinates, every):
+        kept = any(is_opaque(one.image) for one in textures.values())
+        if shared is not None and (kept or shared.holds(number, coordinates, every)):
             cut = {key: shared.whole(one, every, name) for key, one in textures.items()}
         else:
             low, high = _part(uv, textures, every)
-            if every == 1 and not low.any() and (high == 1).all():
+            if kept or (every == 1 and not low.any() and (high == 1).all()):
                 continue
             cut = {key: replace(one, image=_cut(one, low, high, every, name)) for key, one in textures.items()}
             sets[coordinates][vertices] = ((uv - low) / (high - low)).astype(np.float32)  # pyright: ignore[reportOptionalSubscript]
@@ -292,6 +295,8 @@ def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.
 
 @lru_cache(maxsize=1024)
 def _size(content: bytes) -> tuple[int, int]:
+    if is_opaque(content):
+        return ktx2_size(content)
     with decoded_upright(io.BytesIO(content), "texture", _MAX_PIXELS) as image:
         return image.size
 

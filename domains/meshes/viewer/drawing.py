@@ -9,6 +9,7 @@ import io
 import math
 import os
 import sys
+import warnings
 from ctypes.util import find_library
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -18,8 +19,8 @@ from hra.allocating.solve import solve
 from hra.camera import Camera
 from hra.camera.framing import fit_camera, is_centred
 from hra.domains.meshes.files.resolver import MAX_PIXELS
-from hra.domains.meshes.mesh.materials import Material
-from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra, wrong_kind
+from hra.domains.meshes.mesh.materials import Material, is_opaque
+from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra, RepairWarning, wrong_kind
 from hra.files.images.files import png_bytes
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
 from hra.model.arrays import indices
@@ -216,7 +217,7 @@ def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
         for number in np.unique(of_triangle).tolist():
             part = surface.extract_cells(np.flatnonzero(of_triangle == number)).extract_surface(algorithm=None)
             material = carried.materials[number]
-            image = base_color_image(material) if material.image and carried.uv is not None else None
+            image = base_color_image(material) if carried.uv is not None else None
             texture = None if image is None else pyvista.Texture(image)
             color = tuple(value ** (1 / 2.2) for value in material.base_color[:3])
             plotter.add_mesh(part, color=color, texture=texture, name=f"{_ACTOR} {number}", **look)
@@ -250,18 +251,27 @@ def check_camera(camera: Camera) -> None:
         raise CameraError("PyVista cannot look through a mirrored, skewed or off-centre camera", where="camera")
 
 
-def base_color_image(material: Material) -> np.ndarray:
-    """The base-colour image of a material that has one, uint8 [H, W, 3].
+def base_color_image(material: Material) -> np.ndarray | None:
+    """The base-colour image of a material, uint8 [H, W, 3]; None where it has none.
 
     Raises
     ------
     ImageError : it is damaged or too large.
+
+    Warns
+    -----
+    RepairWarning : an image that is passed on but not decoded, in whose place the colour of the material is drawn.
     """
+    where = f"material {material.name!r}"
+    if material.image is None:
+        return None
+    if is_opaque(material.image):
+        warnings.warn(f"{where}: KTX2 is not decoded, so it is drawn without this texture", RepairWarning, stacklevel=2)
+        return None
     from PIL import Image
 
-    where = f"material {material.name!r}"
     try:
-        image = Image.open(io.BytesIO(material.image or b""), formats=("PNG", "JPEG", "WEBP", "AVIF"))
+        image = Image.open(io.BytesIO(material.image), formats=("PNG", "JPEG", "WEBP", "AVIF"))
         if image.width * image.height <= MAX_PIXELS:
             return np.asarray(image.convert("RGB"))
     except Exception as error:  # Pillow raises whatever its decoders stumble over

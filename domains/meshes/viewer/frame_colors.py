@@ -85,7 +85,7 @@ def check_coloring(coloring: Any) -> None:
 
 
 def _surface(material: Material) -> SurfaceColor:
-    texture = base_color_image(material) if material.image else None
+    texture = base_color_image(material)
     wrap = _CODES[material.sampler.wrap_s], _CODES[material.sampler.wrap_t]
     return SurfaceColor(material.base_color, texture, wrap)
 

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from hra.domains.meshes.files.gltf_files import read_buffers
-from hra.domains.meshes.files.resolver import SiblingFiles
-from hra.errors import FileError
+from hra.domains.meshes.files.resolver import SiblingFiles, Textures
+from hra.errors import FileError, RepairWarning
 from tests.helpers.hostile import gltf
+from tests.helpers.pbr_meshes import ktx2
 
 
 def test_buffers_behind_one_for_other_readers_are_read(tmp_path: Path) -> None:
@@ -27,3 +28,13 @@ def test_a_buffer_without_data_is_named(tmp_path: Path) -> None:
         with pytest.raises(FileError, match=what) as caught:
             read_buffers({"buffers": buffers}, chunk, files, "a.glb")
         assert caught.value.where == where
+
+
+def test_ktx2_of_basis_universal_is_kept_and_other_is_not(tmp_path: Path) -> None:
+    textures = Textures(SiblingFiles(tmp_path))
+    assert textures.read(ktx2(64, 32), "a.glb") == ktx2(64, 32)
+    for content, said in ((ktx2(texels=37), "cannot be read"), (ktx2()[:40], "cannot be read")):
+        with pytest.warns(RepairWarning, match=said):
+            assert textures.read(content, "a.glb") is None
+    with pytest.warns(RepairWarning, match="70000 x 70000 pixels"):
+        assert textures.read(ktx2(70_000, 70_000), "a.glb") is None

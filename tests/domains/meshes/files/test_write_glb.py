@@ -18,6 +18,7 @@ from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.write_glb import glb_bytes, left_out
 from hra.domains.meshes.mesh.triangle_mesh import surface_normals
 from tests.helpers import gltf_validator
+from tests.helpers.pbr_meshes import ktx2
 from tests.helpers.seamed_meshes import carried, globe, terrain, with_attributes
 
 _TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
@@ -25,6 +26,8 @@ _COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
 def png(color: tuple[int, int, int], kind: str = "PNG") -> bytes:
+    if kind == "KTX2":
+        return ktx2()
     out = io.BytesIO()
     Image.new("RGB", (4, 2), color).save(out, kind)
     return out.getvalue()
@@ -118,9 +121,12 @@ def test_images_are_stored_once_and_byte_by_byte() -> None:
     assert header["images"][0]["mimeType"] == "image/png"
 
 
-@pytest.mark.parametrize("kind", ["WEBP", "AVIF"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("WEBP", "EXT_texture_webp"), ("AVIF", "EXT_texture_avif"), ("KTX2", "KHR_texture_basisu")],
+)
 @pytest.mark.parametrize("form", ["one mesh", "built", "levels", "compressed"])
-def test_images_of_extensions_are_kept_byte_by_byte(kind: str, form: str, tmp_path: Path) -> None:
+def test_images_of_extensions_are_kept_byte_by_byte(kind: str, name: str, form: str, tmp_path: Path) -> None:
     mesh, path = textured_globe(kind), tmp_path / "a.glb"
     if form == "one mesh":
         mesh.export(path)
@@ -134,8 +140,7 @@ def test_images_of_extensions_are_kept_byte_by_byte(kind: str, form: str, tmp_pa
         path.write_bytes(meshes.compressed_glb(mesh))
     header, binary = parse(path.read_bytes())
     (image,) = header["images"]
-    view, name = header["bufferViews"][image["bufferView"]], f"EXT_texture_{kind.lower()}"
-    wanted = png((255, 0, 0), kind)
+    view, wanted = header["bufferViews"][image["bufferView"]], png((255, 0, 0), kind)
     assert binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]] == wanted
     assert image["mimeType"] == f"image/{kind.lower()}" and header["textures"] == [
         {"extensions": {name: {"source": 0}}}

@@ -21,6 +21,7 @@ from hra.domains.meshes.lods.byte_budget import ByteBudget, ShownImage, alpha_sh
 from hra.errors import BudgetTooSmall, HraError
 from tests.domains.meshes.conftest import grid_mesh
 from tests.helpers.mesh_commands_cases import run
+from tests.helpers.pbr_meshes import ktx2
 from tests.helpers.scenes import Scene
 
 SIDE = 512
@@ -198,6 +199,10 @@ def test_versions_cost_more_the_closer_they_are(kind: str, mode: str, wanted: li
     coarse = [one.reshape(64, 2, 64, 2, -1).mean(axis=(1, 3)) for one in pair]
     wanted_error = (0.75 * fine + 0.25 * np.square(coarse[0] - coarse[1]).mean()) * 200**2 / 4
     assert errors[number] == pytest.approx(wanted_error, rel=0.02)  # means are rounded to whole steps
+
+
+def test_images_that_are_not_decoded_pass_through() -> None:
+    assert shown_image(ktx2(), [("baseColorTexture", 1.0, 1.0)]) is None
 
 
 def test_colours_are_averaged_as_light() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from PIL import Image
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.tiles.checking import glb_corners
-from hra.domains.meshes.tiles.content import with_own_textures
+from hra.domains.meshes.tiles.content import SharedTextures, with_own_textures
 from tests.domains.meshes.conftest import grid_mesh
+from tests.helpers.pbr_meshes import ktx2
 
 
 def picture(size=64, kind="PNG"):
@@ -123,6 +125,18 @@ def test_whole_images_keep_their_bytes():
     mesh = textured([[0, 0], [1, 0], [1, 1], [0, 1]])
     own: Any = with_own_textures(mesh, 1.0)
     assert own.attributes.materials == mesh.attributes.materials
+
+
+@pytest.mark.parametrize("share", [1.0, 1 / 64])
+def test_images_that_are_not_decoded_are_shared_as_they_are(share):
+    mesh = textured(SQUARE)
+    mesh = replace(mesh, attributes=replace(mesh.attributes, materials=(meshes.Material("used", image=ktx2()),) * 2))
+    shared = SharedTextures([(mesh, share)])
+    own: Any = with_own_textures(mesh, share, shared)
+    assert own.attributes.materials == mesh.attributes.materials and (own.attributes.uv == mesh.attributes.uv).all()
+    assert shared.files == {ktx2(): "image0000.ktx2"}
+    alone: Any = with_own_textures(mesh, share)
+    assert alone.attributes.materials == mesh.attributes.materials
 
 
 def test_repeated_images_are_not_cut():

@@ -1,5 +1,6 @@
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import hra
 from hra.domains import meshes
 from hra.domains.meshes.tiles.usd import write_usd
 from hra.domains.meshes.tiles.whole import quarter_levels
-from hra.errors import FileError
+from hra.errors import FileError, RepairWarning
+from tests.helpers.pbr_meshes import ktx2
 
 SKULL = str(hra.samples.path("skull.ply"))
 
@@ -54,3 +56,15 @@ def test_textures_need_usdz(kind, tmp_path):
     stage = Usd.Stage.Open(str(tmp_path / "a.usdz"))
     shader = UsdShade.Shader.Get(stage, "/Object/Materials/material1/texture")
     assert shader.GetInput("file").Get().resolvedPath
+
+
+def test_ktx2_is_left_out_with_a_warning(tmp_path):
+    pytest.importorskip("pxr.Usd")
+    from tests.domains.meshes.tiles.test_content import SQUARE, textured
+
+    mesh = textured(SQUARE)
+    mesh = replace(mesh, attributes=replace(mesh.attributes, materials=(meshes.Material("used", image=ktx2()),) * 2))
+    with pytest.warns(RepairWarning, match="'used': USD takes no KTX2"):
+        write_usd(meshes.DiscreteLOD((mesh,), np.zeros(1), np.zeros(3, np.float32), 1.0), tmp_path / "a.usdz")
+    with zipfile.ZipFile(tmp_path / "a.usdz") as packed:
+        assert [Path(name).suffix for name in packed.namelist()] == [".usdc"]

@@ -17,7 +17,8 @@ import hra
 from hra.domains import meshes
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.viewer.drawing import check_camera
-from hra.errors import CameraError, HraError, ImageError
+from hra.errors import CameraError, HraError, ImageError, RepairWarning
+from tests.helpers.pbr_meshes import ktx2
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,10 @@ def test_textures_are_drawn_upright_and_damaged_ones_refused(make_grid) -> None:
     broken = VertexAttributes(uv=uv, material=material, materials=(Material("torn", image=stream.getvalue()[:40]),))
     with pytest.raises(ImageError, match="decoded"):
         meshes.render(replace(mesh, attributes=broken), cut, view)
+    blue = Material("packed", (0.0, 0.0, 1.0, 1.0), image=ktx2())
+    with pytest.warns(RepairWarning, match="'packed': KTX2 is not decoded"):
+        picture = meshes.render(replace(mesh, attributes=replace(broken, materials=(blue,))), cut, view)
+    assert picture[50, 50, 2] > 50 > picture[50, 50, 0]
 
 
 def test_what_cannot_be_drawn_is_refused(bumpy_clusters: meshes.ClusterMesh, all_of: np.ndarray) -> None:
