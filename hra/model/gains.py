@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import RepairWarning
+from hra.errors import MetricError, RepairWarning
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
 
@@ -104,20 +104,34 @@ def gains_from_errors(
     inherited : float64 [N] or None, error of that region while the node's parent represents it; only used where nodes
         are added one at a time.
 
+    Raises
+    ------
+    MetricError : errors that are to be scaled down add up to more than any float.
+
     Warns
     -----
     RepairWarning : a finer level had more error than the coarser one; it was scaled down to it.
     """
-    error, added = error.copy(), hierarchy.added_nodes
+    given, error, added = error, error.copy(), hierarchy.added_nodes
     gain = np.zeros(hierarchy.level_offsets[-1])
     if hierarchy.node_parent is not None and not hierarchy.replaces:
         base = error[hierarchy.added_by < 0]
-        warn_of_repairs(_steps(added, hierarchy.added_by, hierarchy.node_parent, error, inherited, gain))
+        repaired = _steps(added, hierarchy.added_by, hierarchy.node_parent, error, inherited, gain)
+        _check_repaired(repaired, given, inherited)
         return gain, _left(base, gain)
     base = None if hierarchy.replaces else error[_counted_at_first(hierarchy)]
-    warn_of_repairs(_swap_gains(*added, *hierarchy.removed_nodes, error, gain))
+    _check_repaired(_swap_gains(*added, *hierarchy.removed_nodes, error, gain), given)
     # Where all that is refined is replaced, what remains are the errors of what is never replaced: no difference.
     return gain, float(error[hierarchy.unreplaced].sum()) if base is None else _left(base, gain)
+
+
+def _check_repaired(repaired: int, *errors: np.ndarray | None) -> None:
+    """Warn of repairs, and refuse those that a sum which overflows has scaled down to nothing."""
+    with np.errstate(over="ignore"):
+        if repaired and not all(np.isfinite(one.sum()) for one in errors if one is not None):
+            what = "finer nodes have more error than the coarser ones, and too much to add it up"
+            raise MetricError(what, where="error", fix="scale the metric: all errors together to at most 1e+307")
+    warn_of_repairs(repaired)
 
 
 def _left(base: np.ndarray, gain: np.ndarray) -> float:
@@ -203,5 +217,5 @@ def warn_of_repairs(repaired: int) -> None:
             f"the metric is not monotone: {repaired} refinements had finer nodes with more error than the coarser "
             "ones; the finer error was capped",
             RepairWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.errors import RepairWarning
+from hra.errors import MetricError, RepairWarning
 from hra.model.hierarchy import Hierarchy
 from tests.helpers.allocators import Plain, Table, allocate, problem_of
 from tests.helpers.hierarchies import (
@@ -276,3 +276,12 @@ def test_a_deep_forest_repairs_without_a_loss_of_sense():
         problem = problem_of(Hierarchy.tree(parent, np.ones(3000), mode="child"), rng.random(3000))
     assert np.isfinite(problem.gain).all()
     assert 0 <= problem.gain.sum() <= problem.base_error
+
+
+@pytest.mark.parametrize("errors", [[1e308] * 3, [1.7e308, 1e308, 1e308]])
+@pytest.mark.parametrize("mode", ["replace", "add", "inherited"])
+def test_errors_that_overflow_are_not_scaled_down_to_nothing(mode, errors) -> None:
+    tree = hra.Hierarchy.tree([-1, 0, 0], [1.0, 1.0, 1.0], mode="replace" if mode == "replace" else "add")
+    inherited = [1e308] * 3 if mode == "inherited" else None
+    with pytest.raises(MetricError, match=r"too much to add it up|too large"):
+        hra.solve(tree, 5, errors=errors, inherited=inherited)
