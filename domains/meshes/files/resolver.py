@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from hra.domains.meshes.mesh.materials import image_type, is_opaque
+from hra.domains.meshes.mesh.materials import image_type, is_ktx2
 from hra.errors import FileError, LimitExceeded, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import read_regular
@@ -105,7 +105,7 @@ class Textures:
         return self._known[content]
 
     def _read(self, content: bytes, where: str) -> bytes | None:
-        if is_opaque(content):
+        if is_ktx2(content):
             width, height = ktx2_size(content)
             large = width * height > self._files.limits.texture_pixels
             return _drop(f"has {width} x {height} pixels", where) if large else content

@@ -31,7 +31,7 @@ from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.files.gltf_coordinates import BASE
-from hra.domains.meshes.mesh.materials import TEXTURES, Material, image_type, is_opaque
+from hra.domains.meshes.mesh.materials import TEXTURES, Material, image_type, is_ktx2
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, HraError
 from hra.files.images.opening import decoded_upright
@@ -361,7 +361,7 @@ def shown_image(content: bytes, uses: Sequence[tuple[str, float, float]], alpha:
     None for an image that is passed through: one that nothing shows, or of a format that is not written here.
     """
     area, covered = sum(use[1] for use in uses), sum(use[2] for use in uses)
-    if not (area > 0 and covered > 0 and image_type(content)) or is_opaque(content):
+    if not (area > 0 and covered > 0 and image_type(content)) or is_ktx2(content):
         return None
     colors = any(word in use[0].lower() for use in uses for word in _COLORS)
     image = ShownImage(content, area, 1.0, max(weight_of(use[0]) for use in uses), colors, alpha)

@@ -127,7 +127,7 @@ def image_type(content: bytes) -> str:
     return next((kind for kind, begins in _KINDS.items() if begins.match(content)), "")
 
 
-def is_opaque(content: bytes) -> bool:
+def is_ktx2(content: bytes) -> bool:
     """Whether an image cannot be decoded here: KTX2, which is passed on as it is."""
     return image_type(content) == "image/ktx2"
 

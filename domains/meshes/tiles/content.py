@@ -25,7 +25,7 @@ from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
 from hra.domains.meshes.files.resolver import ktx2_size
 from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
 from hra.domains.meshes.mesh.attributes import VertexAttributes
-from hra.domains.meshes.mesh.materials import Material, Texture, image_suffix, image_type, is_opaque
+from hra.domains.meshes.mesh.materials import Material, Texture, image_suffix, image_type, is_ktx2
 from hra.domains.meshes.mesh.meshopt import octahedral
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.files.images.opening import decoded_upright, is_lossy_webp
@@ -218,7 +218,7 @@ class SharedTextures:
         """The texture with one pixel for ``every`` in both directions, as a file that is shared."""
         key = texture.image, every
         if key not in self._made:
-            same = every == 1 or is_opaque(texture.image)
+            same = every == 1 or is_ktx2(texture.image)
             whole = texture.image if same else _cut(texture, np.zeros(2), np.ones(2), every, name)
             self._made[key] = whole
             self.files.setdefault(whole, f"image{len(self.files):04}.{image_suffix(whole)}")
@@ -243,7 +243,7 @@ def with_own_textures(mesh: TriangleMesh, share: float, shared: SharedTextures |
     materials = list(carried.materials)
     for number, coordinates, vertices, uv in _coordinates(mesh):
         textures, name = _laid_out(materials[number], coordinates), materials[number].name
-        kept = any(is_opaque(one.image) for one in textures.values())
+        kept = any(is_ktx2(one.image) for one in textures.values())
         if shared is not None and (kept or shared.holds(number, coordinates, every)):
             cut = {key: shared.whole(one, every, name) for key, one in textures.items()}
         else:
@@ -295,7 +295,7 @@ def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.
 
 @lru_cache(maxsize=1024)
 def _size(content: bytes) -> tuple[int, int]:
-    if is_opaque(content):
+    if is_ktx2(content):
         return ktx2_size(content)
     with decoded_upright(io.BytesIO(content), "texture", _MAX_PIXELS) as image:
         return image.size

@@ -18,7 +18,7 @@ import numpy as np
 
 from hra.domains.meshes.files.resolver import MAX_PIXELS, as_png
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
-from hra.domains.meshes.mesh.materials import Material, image_suffix, is_opaque
+from hra.domains.meshes.mesh.materials import Material, image_suffix, is_ktx2
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import FileError, MissingExtra, RepairWarning
 from hra.files.atomic_write import write_atomically
@@ -143,7 +143,7 @@ def _define_material(stage: Any, number: int, material: Material, folder: Path) 
     shader.CreateInput("emissiveColor", types.Color3f).Set(pxr.Gf.Vec3f(*material.emissive))
     if material.alpha_mode != "OPAQUE":
         shader.CreateInput("opacity", types.Float).Set(material.base_color[3])
-    if material.image is not None and is_opaque(material.image):
+    if material.image is not None and is_ktx2(material.image):
         what = f"material {material.name!r}: USD takes no KTX2, so its texture was left out"
         warnings.warn(what, RepairWarning, stacklevel=5)
     elif material.image is not None:

@@ -19,7 +19,7 @@ from hra.allocating.solve import solve
 from hra.camera import Camera
 from hra.camera.framing import fit_camera, is_centred
 from hra.domains.meshes.files.resolver import MAX_PIXELS
-from hra.domains.meshes.mesh.materials import Material, is_opaque
+from hra.domains.meshes.mesh.materials import Material, is_ktx2
 from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra, RepairWarning, wrong_kind
 from hra.files.images.files import png_bytes
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
@@ -265,7 +265,7 @@ def base_color_image(material: Material) -> np.ndarray | None:
     where = f"material {material.name!r}"
     if material.image is None:
         return None
-    if is_opaque(material.image):
+    if is_ktx2(material.image):
         warnings.warn(f"{where}: KTX2 is not decoded, so it is drawn without this texture", RepairWarning, stacklevel=2)
         return None
     from PIL import Image
