@@ -45,9 +45,9 @@ from hra.traversals.hull import Hull
 # A file of this share of the limit is full enough, so many cuts are tried at most,
 # and numbers of triangles so close to each other are the same.
 _FULL, _TRIES, _CLOSE = 0.996, 10, 32
-# Sides of versions are halved down to so many texels; JPEG and WebP have these qualities.
 # Types that only an extension of glTF names: versions keep them.
 _NAMED = {"image/webp": "WEBP", "image/avif": "AVIF"}
+# Sides of versions are halved down to so many texels; all but PNG have these qualities.
 _LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
 _WHOLE_CHROMA = 95
 _MAX_PIXELS = 2**28

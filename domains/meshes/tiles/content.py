@@ -285,7 +285,7 @@ def _laid_out(material: Material, coordinates: int) -> dict[str, Texture]:
 
 def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest coordinates [2] of what is shown, with a margin that suits the smallest texture."""
-    least = min(min(_size(one.image)) for one in textures.values())
+    least = max(1, min(min(_size(one.image)) for one in textures.values()))  # 0 in KTX2 is an axis that is not there
     margin = _MARGIN * every / least
     low, high = np.maximum(uv.min(axis=0) - margin, 0.0), np.minimum(uv.max(axis=0) + margin, 1.0)
     if (uv < 0).any() or (uv > 1).any() or float(np.prod(high - low)) >= _NEARLY_ALL:
@@ -293,7 +293,7 @@ def _part(uv: np.ndarray, textures: dict[str, Texture], every: int) -> tuple[np.
     return low, high
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def _size(content: bytes) -> tuple[int, int]:
     if is_ktx2(content):
         return ktx2_size(content)
@@ -323,7 +323,7 @@ def _cut(texture: Texture, low: np.ndarray, high: np.ndarray, every: int, name: 
         return buffer.getvalue()
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def _quality(content: bytes) -> dict[str, Any]:
     """How to save parts of a WebP or AVIF file, which do not say their quality: the finest that makes it no larger.
 

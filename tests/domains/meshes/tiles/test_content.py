@@ -127,14 +127,14 @@ def test_whole_images_keep_their_bytes():
     assert own.attributes.materials == mesh.attributes.materials
 
 
-@pytest.mark.parametrize("share", [1.0, 1 / 64])
-def test_images_that_are_not_decoded_are_shared_as_they_are(share):
+@pytest.mark.parametrize(("share", "image"), [(1.0, ktx2()), (1 / 64, ktx2()), (1.0, ktx2(height=0))])
+def test_images_that_are_not_decoded_are_shared_as_they_are(share, image):
     mesh = textured(SQUARE)
-    mesh = replace(mesh, attributes=replace(mesh.attributes, materials=(meshes.Material("used", image=ktx2()),) * 2))
+    mesh = replace(mesh, attributes=replace(mesh.attributes, materials=(meshes.Material("used", image=image),) * 2))
     shared = SharedTextures([(mesh, share)])
     own: Any = with_own_textures(mesh, share, shared)
     assert own.attributes.materials == mesh.attributes.materials and (own.attributes.uv == mesh.attributes.uv).all()
-    assert shared.files == {ktx2(): "image0000.ktx2"}
+    assert shared.files == {image: "image0000.ktx2"}
     alone: Any = with_own_textures(mesh, share)
     assert alone.attributes.materials == mesh.attributes.materials
 
