@@ -61,7 +61,7 @@ def test_many_large_images_that_are_kept_take_no_memory(tmp_path: Path) -> None:
     contents = []
     for number in range(24):
         out = io.BytesIO()
-        Image.new("RGB", (2048, 2048), (9, 90, number)).save(out, "WEBP")
+        Image.new("RGB", (2048, 2048), (9, 90, number)).save(out, "WEBP", method=0)
         contents.append(out.getvalue())
         (tmp_path / f"{number}.webp").write_bytes(contents[-1])
     changes: dict[str, Any] = {
