@@ -159,12 +159,11 @@ class SteerablePyramid:
         image = (height, width)
         spectrum = spectra.transform(spectra.to_planes(adopt(self.lowpass, "lowpass")))
         steps = list(_steps(image, len(self.bands)))
-        bands_of_scales = [_bands_of(spectra, bands) for bands in self.bands]
         # In a tight frame the adjoint is the inverse: the same filters, conjugated, in reverse.
-        for (size, cutoff), bands in zip(reversed(steps), reversed(bands_of_scales), strict=True):
+        for (size, cutoff), bands in zip(reversed(steps), reversed(self.bands), strict=True):
             count = bands.shape[0]
             filters = filters_of(size, image, cutoff / 2, count)
-            turned = spectra.combined(bands, filters.oriented, phase(count).conjugate())
+            turned = spectra.combined(_bands_of(spectra, bands), filters.oriented, phase(count).conjugate())
             spectrum = spectra.widened(spectrum, filters.lowpass, size, turned)
         high, low = rests_of(image)
         finest = spectra.filtered(spectra.transform(spectra.to_planes(highpass)), high)
