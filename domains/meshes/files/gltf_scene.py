@@ -44,7 +44,7 @@ _MAX_USHORT_VERTICES = 65_535
 _MOVES = ("rotation", "translation", "scale")
 # Bytes of a header that a sparse accessor takes.
 _SPARSE_WORDS = 300
-# Images that are passed through beside those of materials.
+# Images that scenes pass through and `image_type` does not know: KTX2 of any texels.
 _PASSED = {b"DDS ": "image/vnd-ms.dds", b"\xabKTX 20\xbb": "image/ktx2"}
 # Extensions that refer to no accessor or view; numbers within all others may be such references.
 _WITHOUT_DATA = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import struct
 from pathlib import Path
@@ -11,26 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 import trimesh
-from PIL import Image
 
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.write_glb import glb_bytes, left_out
 from hra.domains.meshes.mesh.triangle_mesh import surface_normals
 from tests.helpers import gltf_validator
-from tests.helpers.pbr_meshes import ktx2
+from tests.helpers.pbr_meshes import ktx2, picture
 from tests.helpers.seamed_meshes import carried, globe, terrain, with_attributes
 
 _TYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 _COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 
-def png(color: tuple[int, int, int], kind: str = "PNG") -> bytes:
-    if kind == "KTX2":
-        return ktx2()
-    out = io.BytesIO()
-    Image.new("RGB", (4, 2), color).save(out, kind)
-    return out.getvalue()
+def red(kind: str) -> bytes:
+    return ktx2() if kind == "KTX2" else picture((255, 0, 0), kind)
 
 
 def textured_globe(kind: str = "PNG") -> meshes.TriangleMesh:
@@ -39,10 +33,8 @@ def textured_globe(kind: str = "PNG") -> meshes.TriangleMesh:
     south = (attributes.uv[:, 1] > 0.5).astype(np.int32)
     triangles = mesh.triangles[(south[mesh.triangles] == south[mesh.triangles][:, :1]).all(axis=1)]
     materials = (
-        meshes.Material("north", image=png((255, 0, 0), kind), metallic=0.0, double_sided=True),
-        meshes.Material(
-            "south", (0.5, 1.0, 1.0, 0.5), png((255, 0, 0), kind), emissive=(0.1, 0.0, 0.0), alpha_mode="BLEND"
-        ),
+        meshes.Material("north", image=red(kind), metallic=0.0, double_sided=True),
+        meshes.Material("south", (0.5, 1.0, 1.0, 0.5), red(kind), emissive=(0.1, 0.0, 0.0), alpha_mode="BLEND"),
         meshes.Material("leaves", alpha_mode="MASK", alpha_cutoff=0.25),
     )
     arrays = {"uv": attributes.uv, "normals": attributes.normals, "colors": attributes.colors}
@@ -117,7 +109,7 @@ def test_images_are_stored_once_and_byte_by_byte() -> None:
     header, binary = parse(glb_bytes(textured_globe()))
     assert len(header["images"]) == len(header["textures"]) == 1
     view = header["bufferViews"][header["images"][0]["bufferView"]]
-    assert binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]] == png((255, 0, 0))
+    assert binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]] == red("PNG")
     assert header["images"][0]["mimeType"] == "image/png"
 
 
@@ -140,7 +132,7 @@ def test_images_of_extensions_are_kept_byte_by_byte(kind: str, name: str, form: 
         path.write_bytes(meshes.compressed_glb(mesh))
     header, binary = parse(path.read_bytes())
     (image,) = header["images"]
-    view, wanted = header["bufferViews"][image["bufferView"]], png((255, 0, 0), kind)
+    view, wanted = header["bufferViews"][image["bufferView"]], red(kind)
     assert binary[view["byteOffset"] : view["byteOffset"] + view["byteLength"]] == wanted
     assert image["mimeType"] == f"image/{kind.lower()}" and header["textures"] == [
         {"extensions": {name: {"source": 0}}}
