@@ -99,11 +99,17 @@ class _Parts:
         comes = np.flatnonzero(self.sign < 0)
         made = dict(zip(self.row[comes].tolist(), comes.tolist(), strict=True))
         alone = np.bincount(self.label[comes], minlength=len(self.label)) == 0
-        for part in np.flatnonzero(alone & (self.label == np.arange(len(self.label)))).tolist():
-            step = int(self.step[part])
-            stays = np.flatnonzero((lives.born <= step + 1) & (lives.gone > step + 1))
-            near = int(stays[self._nearest(stays, part)])
-            self._merge(part, made[near] if lives.born[near] == step + 1 else kept.setdefault((near, step), part))
+        alone = np.flatnonzero(alone & (self.label == np.arange(len(self.label))))
+        order = np.argsort(self.step, kind="stable")
+        for step in np.unique(self.step[alone]).tolist():
+            begin, end = np.searchsorted(self.step, (step, step + 1), sorter=order)
+            own, stays = order[begin:end], np.flatnonzero((lives.born <= step + 1) & (lives.gone > step + 1))
+            middles, places = np.ascontiguousarray(self.middles[self.row[own]]), self.middles[stays]
+            for part in alone[self.step[alone] == step].tolist():
+                label = self.label[own]
+                near = int(stays[_nearest(middles, label == self.label[part], places)])
+                other = made[near] if lives.born[near] == step + 1 else kept.setdefault((near, step), part)
+                self.label[own[label == self.label[part]]] = self.label[other]
         return kept
 
     def save_something(self) -> None:
@@ -138,14 +144,23 @@ class _Parts:
         rows = np.concatenate([np.arange(count), np.array([triangle for triangle, _ in again], np.int64)])
         return Changes(self.triangles[rows], made_by, gone_by, self.step[first[order]])
 
-    def _merge(self, part: int, other: int) -> None:
-        """Put the change of one part to that of another."""
-        self.label[self.label == self.label[part]] = self.label[other]
 
-    def _nearest(self, rows: np.ndarray, part: int) -> int:
-        """Which of the triangles ``rows`` has its middle nearest to that of the change of ``part``."""
-        middle = self.middles[self.row[self.label == self.label[part]]].mean(axis=0)
-        return int(np.argmin(np.square(self.middles[rows] - middle).sum(axis=1)))
+@njit(cache=True)
+def _nearest(middles, own, places):
+    """Which of the ``places`` float32 [n, 3] is nearest to the mean of those ``middles`` [m, 3] that are ``own``."""
+    to, count = np.zeros(3, np.float32), np.float32(0)
+    for i in range(len(middles)):
+        if own[i]:
+            count += np.float32(1)
+            for axis in range(3):
+                to[axis] += middles[i, axis]
+    least, nearest = np.float32(np.inf), 0
+    for i in range(len(places)):
+        x, y, z = places[i, 0] - to[0] / count, places[i, 1] - to[1] / count, places[i, 2] - to[2] / count
+        square = x * x + y * y + z * z
+        if square < least:
+            least, nearest = square, i
+    return nearest
 
 
 @njit(cache=True)
