@@ -207,13 +207,17 @@ def _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting
     best, which = np.inf, np.int64(-1)
     if kind[guess] == kinds[i] and _cosine(normals, i, others, guess) >= facing:
         best, which = square_distance(x, y, z, triangles, guess), guess
-    if alike.size <= _FEW:
-        for k in alike:
+    # Without a triangle that faces the point a search would pass by all of other kinds: a few of the kind come first.
+    step = np.int64(1) if alike.size <= _FEW else alike.size // _FEW
+    while alike.size <= _FEW or which < 0:
+        for k in alike[::step]:
             if box_square(x, y, z, boxes, k) < best and _cosine(normals, i, others, k) >= facing:
                 square = square_distance(x, y, z, triangles, k)
                 if square < best:
                     best, which = square, k
-        return which
+        if step == 1:
+            return which
+        step = np.int64(1)
     k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, _begin(ends, waiting))
     while k >= 0:
         if kind[k] == kinds[i] and _cosine(normals, i, others, k) >= facing:
