@@ -14,6 +14,8 @@ from hra.compiling import njit, njit_uncounted
 # What distances of vertices from where they were count beside those of the points around them.
 _STAY = 0.02
 _STEPS, _SMALL = 24, 1e-8
+# Where a corner with itself stands among pairs, and an axis with itself in a symmetric matrix.
+_OWN = (0, 3, 5)
 
 
 class OnTriangles(NamedTuple):
@@ -52,7 +54,10 @@ def fitted_step(points: OnTriangles, targets: np.ndarray, begin: np.ndarray, fre
 
 @njit(cache=True, nogil=True)
 def _equations(points, targets, begin, right, mass):
-    """What all points of a triangle ask of each pair of its corners, [F, 9, 1] or [F, 9, 9].
+    """What all points of a triangle ask of each pair of its corners: [F, 6, 1], or [F, 6, 6] with normals.
+
+    Pairs are those of corners 0 and 0, 0 and 1, 0 and 2, 1 and 1, 1 and 2, 2 and 2. With normals each is a symmetric
+    matrix, as xx, xy, xz, yy, yz, zz.
 
     Adds to the right side, and what each vertex has of the points' weights to ``mass``.
 
@@ -60,7 +65,7 @@ def _equations(points, targets, begin, right, mass):
     """
     corners, face, shares, weight, normals = points
     k, full = begin.shape[1], len(normals) > 0
-    blocks, residual, asked = np.zeros((len(corners), 9, 9 if full else 1)), np.empty(k), np.zeros(9)
+    blocks, residual, asked = np.zeros((len(corners), 6, 6 if full else 1)), np.empty(k), np.zeros(6)
     for i in range(len(face)):
         f, along = face[i], 0.0
         for j in range(3):
@@ -77,23 +82,19 @@ def _equations(points, targets, begin, right, mass):
                 value += weight[i, 1] * along * normals[i, c]
             for j in range(3):
                 right[corners[f, j], c] += shares[i, j] * value
+        asked[0] = weight[i, 0]
         if full:
+            e = 0
             for c in range(3):
-                for d in range(3):
-                    asked[3 * c + d] = weight[i, 1] * normals[i, c] * normals[i, d] + (weight[i, 0] if c == d else 0.0)
+                for d in range(c, 3):
+                    asked[e] = weight[i, 1] * normals[i, c] * normals[i, d] + (weight[i, 0] if c == d else 0.0)
+                    e += 1
+        pair = 0
         for a in range(3):
-            for b in range(a, 3):  # those of b and a are the same
-                both = shares[i, a] * shares[i, b]
-                if full:
-                    for e in range(9):
-                        blocks[f, 3 * a + b, e] += both * asked[e]
-                else:
-                    blocks[f, 3 * a + b, 0] += both * weight[i, 0]
-    for f in range(len(corners)):
-        for a in range(3):
-            for b in range(a):
+            for b in range(a, 3):
                 for e in range(blocks.shape[2]):
-                    blocks[f, 3 * a + b, e] = blocks[f, 3 * b + a, e]
+                    blocks[f, pair, e] += shares[i, a] * shares[i, b] * asked[e]
+                pair += 1
     return blocks
 
 
@@ -104,7 +105,7 @@ def _conjugate_gradients(corners, blocks, right, stay, free, x):
     for f in range(len(corners)):
         for a in range(3):
             for c in range(k):
-                diagonal[corners[f, a], c] += blocks[f, 4 * a, (k + 1) * c if full else 0]
+                diagonal[corners[f, a], c] += blocks[f, _OWN[a], _OWN[c] if full else 0]
     for v in range(count):
         for c in range(k):
             total = diagonal[v, c] + stay[v]
@@ -124,11 +125,15 @@ def _conjugate_gradients(corners, blocks, right, stay, free, x):
             if full:
                 _multiply(corners, blocks, f, way, product)
                 continue
+            pair = 0
             for a in range(3):
-                for b in range(3):
-                    at, other, one = corners[f, a], corners[f, b], blocks[f, 3 * a + b, 0]
+                for b in range(a, 3):
+                    at, other, one = corners[f, a], corners[f, b], blocks[f, pair, 0]
+                    pair += 1
                     for c in range(k):
                         product[at, c] += one * way[other, c]
+                        if a != b:
+                            product[other, c] += one * way[at, c]
         for v in range(count):
             for c in range(k):
                 product[v, c] = product[v, c] + stay[v] * way[v, c] if free[v] else 0.0
@@ -155,17 +160,24 @@ def _conjugate_gradients(corners, blocks, right, stay, free, x):
 
 @njit_uncounted(cache=True, nogil=True)
 def _multiply(corners, blocks, f, way, product):
-    """Add the blocks of triangle ``f`` times ``way`` [n, 3]: in registers, since all sizes are known."""
+    """Add the blocks of triangle ``f`` times ``way`` [n, 3]."""
+    pair = 0
     for a in range(3):
-        x, y, z = product[corners[f, a], 0], product[corners[f, a], 1], product[corners[f, a], 2]
-        for b in range(3):
-            other, e = corners[f, b], 3 * a + b
-            for d in range(3):
-                step = way[other, d]
-                x += blocks[f, e, d] * step
-                y += blocks[f, e, 3 + d] * step
-                z += blocks[f, e, 6 + d] * step
-        product[corners[f, a], 0], product[corners[f, a], 1], product[corners[f, a], 2] = x, y, z
+        at = corners[f, a]
+        x, y, z = way[at, 0], way[at, 1], way[at, 2]
+        for b in range(a, 3):
+            other = corners[f, b]
+            xx, xy, xz = blocks[f, pair, 0], blocks[f, pair, 1], blocks[f, pair, 2]
+            yy, yz, zz = blocks[f, pair, 3], blocks[f, pair, 4], blocks[f, pair, 5]
+            pair += 1
+            product[other, 0] += xx * x + xy * y + xz * z
+            product[other, 1] += xy * x + yy * y + yz * z
+            product[other, 2] += xz * x + yz * y + zz * z
+            if a != b:
+                u, v, w = way[other, 0], way[other, 1], way[other, 2]
+                product[at, 0] += xx * u + xy * v + xz * w
+                product[at, 1] += xy * u + yy * v + yz * w
+                product[at, 2] += xz * u + yz * v + zz * w
 
 
 @njit_uncounted(cache=True, nogil=True)
