@@ -194,7 +194,7 @@ class ResidentPool:
         limits = PoolLimits(self.pool_bytes, self.upload_bytes)
         state, events = self._state, self._events
         now = queue if ready is None else self._loadable(queue, ready)
-        soon = soon if ready is None else soon[ready[soon] | state.there[soon]]
+        soon = soon if ready is None else soon[ready[soon]]
         count = advance(state, self.cost, self.parents, self.frame, now, soon, limits, events)
         return FrameChanges(events[:count].copy(), queue[~state.there[queue]])
 

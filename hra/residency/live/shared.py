@@ -124,6 +124,7 @@ class SharedResidency:
         room = int(min(self.budget, cost.sum()))
         self._pool = ResidentPool(cost, parents, pool_bytes=room, upload_bytes=upload_bytes, prefetch=sys.maxsize)
         self._uploaded: list[int] = []
+        self._failures: list[ReadFailure] = []
         self.peak_bytes = 0
 
     @property
@@ -155,7 +156,7 @@ class SharedResidency:
         wanted, gain = self._wanted(allocations)
         soon = [self._wanted(ahead)[0] for ahead in upcoming]
         data = self._pinned_data()
-        failures, ready = self._collect()
+        ready = self._collect()
         before = self._pool.resident.copy()
         changes = self._pool.advance(wanted, gain, soon, ready)
         there = self._pool.resident
@@ -169,7 +170,8 @@ class SharedResidency:
         self._request(changes.queued, soon)
         held = max(held, self.used_bytes)
         self.peak_bytes = max(self.peak_bytes, held)
-        return ResidencyFrame(self._parts(loads, evictions, wanted, changes.queued), data, tuple(failures), held)
+        failures, self._failures = tuple(self._failures), []
+        return ResidencyFrame(self._parts(loads, evictions, wanted, changes.queued), data, failures, held)
 
     def explain(self, item: int, member: int = 0) -> Explanation:
         """Why an item is resident, queued or evicted.
@@ -185,6 +187,7 @@ class SharedResidency:
     def close(self) -> None:
         """Cancel what is being read."""
         if self._loader is not None:
+            self._uploaded = []
             self._loader.close()
 
     def _wanted(self, allocations: Sequence[Allocation]) -> tuple[np.ndarray, np.ndarray]:
@@ -212,17 +215,17 @@ class SharedResidency:
             return {}
         return {self.member_of(item): self._loader.read_now(item) for item in self._pool.coarsest.tolist()}
 
-    def _collect(self) -> tuple[list[ReadFailure], np.ndarray | None]:
-        """Let go of what was uploaded, take in what has arrived: first failures, and what can be loaded."""
+    def _collect(self) -> np.ndarray | None:
+        """Let go of what was uploaded, take in what has arrived; what can be loaded."""
         if self._loader is None:
-            return [], None
+            return None
         for item in self._uploaded:
             self._loader.release(item)
         self._uploaded = []
-        failures = self._loader.collect()
-        ready = np.zeros(self._pool.cost.size, np.bool_)
+        self._failures += self._loader.collect()  # kept where this frame is refused: each is reported once
+        ready = self._pool.resident.copy()  # what goes and comes back within the frame just stays
         ready[list(self._loader.arrived)] = True
-        return failures, ready
+        return ready
 
     def _take(self, loads: np.ndarray) -> dict[tuple[int, int], object]:
         """The data of what is loaded; it stays until the next frame."""

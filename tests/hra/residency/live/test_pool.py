@@ -242,6 +242,15 @@ def test_what_says_no_true_or_false_of_each_item_is_refused(ready: Any):
         ResidentPool([1, 1], pool_bytes=2).advance([0], ready=ready)
 
 
+def test_what_goes_for_what_is_wanted_comes_back_only_if_its_data_is_there():
+    """Room for 3 goes by 2 and 0; then 1, wanted later than 0, may go for it."""
+    for ready, events in ((True, [-3, -1, 3, -2, 0]), (False, [-3, -1, 3])):
+        pool = ResidentPool([1, 1, 1, 2], [-2, -2, 1, -2], pool_bytes=3, prefetch=1)
+        pool.advance([0, 1, 2])
+        changes = pool.advance([3], upcoming=[[0], [1, 2]], ready=np.array([ready, True, True, True]))
+        assert changes.events.tolist() == events
+
+
 def test_numbers_below_0_and_of_no_kind_are_refused():
     with pytest.raises(ArrayError, match=r"gain\[1\] = -2.0 is below 0"):
         ResidentPool([1, 1], pool_bytes=2).advance([0, 1], [1, -2])

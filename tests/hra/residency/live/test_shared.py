@@ -218,6 +218,38 @@ def test_a_lane_without_reads_has_nothing_to_close() -> None:
     assert world.base <= shared.used_bytes <= world.base + 48
 
 
+def test_a_refused_frame_loses_no_failure() -> None:
+    world, machine = World(3), VirtualReads(0)
+    flaky = Flaky(lambda item: item, 0.0, 0)
+    reading = Reading(flaky, world.cost, 16, executor=machine, clock=machine.clock)
+    shared = SharedResidency(world.items, world.base + 64, reading=reading)
+    errors = tuple(world._errors(h) + 1 for h in (world.forest, world.paged.content))
+    everything, fits = (world.allocate(errors, budget) for budget in (np.inf, shared.budget))
+    shared.advance(fits)
+    flaky.share = 1.0
+    shared.advance(fits)
+    machine.now = 0.2  # all reads have failed
+    with pytest.raises(InvalidBudget, match="allocate within"):
+        shared.advance(everything)
+    assert len(shared.advance(fits).failures) == flaky.failed > 0
+    assert not shared.advance(fits).failures
+
+
+def test_a_closed_pool_loads_no_more_and_says_so() -> None:
+    """What the last frame uploaded was looked for in vain."""
+    world, machine = World(3), VirtualReads(0)
+    reading = Reading(lambda item: item, world.cost, 16, executor=machine, clock=machine.clock)
+    shared = SharedResidency(world.items, world.base + 64, reading=reading)
+    fits = world.allocate(tuple(world._errors(h) + 1 for h in (world.forest, world.paged.content)), shared.budget)
+    for _ in range(2):
+        shared.advance(fits)
+        machine.now += 0.1
+    assert shared.advance(fits).data
+    shared.close()
+    with pytest.raises(HraError, match="closed"):
+        shared.advance(fits)
+
+
 @pytest.mark.parametrize("wrong", [float("nan"), None, "90", True, -1])
 def test_pools_that_are_no_numbers_are_refused(wrong: Any) -> None:
     with pytest.raises(InvalidBudget, match="pool_bytes must be a number"):
