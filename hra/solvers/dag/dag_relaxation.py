@@ -88,8 +88,9 @@ class Chord:
 
     @property
     def price(self) -> float:
-        """Slope: gain per cost unit."""
-        return (self.high[1] - self.low[1]) / (self.high[0] - self.low[0])
+        """Slope: gain per cost unit; 0 before two sets stand around a capacity below 0, as of what shrank in a pool."""
+        width = self.high[0] - self.low[0]
+        return (self.high[1] - self.low[1]) / width if width > 0 else 0.0
 
     def worth_at(self, price: float) -> float:
         """What the lower end is worth; where ``price`` is the slope, the upper end and all between them as well."""

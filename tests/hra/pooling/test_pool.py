@@ -238,6 +238,16 @@ def test_the_part_of_a_member_is_certified_by_itself():
     assert [member.status for member in found.members] == ["optimal", "optimal"]
 
 
+def test_a_graph_that_gains_nothing_and_makes_room_is_certified_by_itself():
+    """Its part of the budget is less than its base; that was a ZeroDivisionError when its bound was read."""
+    graph = Hierarchy.groups([1, 1, 2, 2, 1], [-1, -1, 0, 1, 2], [0, 1, 2, 2, -1])
+    members = [Plain(h, Table(kind="gain"), hra.Hull()) for h in (graph, Hierarchy.flat([1, 1, 1]))]
+    shares = pool(*members).allocate((np.zeros(5), np.array([3.0, 2.0, 1.0])), 4).members
+    assert [share.cost for share in shares] == [1, 3] and graph.base_cost == 2
+    assert [share.upper_bound for share in shares] == [0, 6]
+    assert all(share.status == "optimal" and hra.verify(share).ok for share in shares)
+
+
 @given(seed=seeds)
 def test_edges_of_the_members_are_those_of_their_union(seed):
     rng = np.random.default_rng(seed)
