@@ -83,8 +83,10 @@ def _part(problem: Problem, price: float, shared: Fraction, low: Fraction, high:
     # The relaxation is computed at a double: this one counts, exactly, in place of what was asked for. Any price is
     # valid.
     per_unit = rescale(price, Fraction(1), size)
-    own = Fraction(per_unit) / size
-    return Fraction(relaxed_value(problem, per_unit)) - max(shared - own, 0) * low + max(own - shared, 0) * high
+    own, value = Fraction(per_unit) / size, relaxed_value(problem, per_unit)
+    if value == math.inf:  # so does 0, where what costs are worth is too large for a double
+        return _part(problem, 0.0, shared, low, high)
+    return Fraction(value) - max(shared - own, 0) * low + max(own - shared, 0) * high
 
 
 def clearing_price(own: np.ndarray, low: np.ndarray, high: np.ndarray, capacity: float) -> float:

@@ -364,3 +364,13 @@ def test_the_bound_of_limits_counts_what_is_beyond_the_bases():
     result = pool(*members, limits=[(7, None), (None, None)]).allocate((None, None), 14)
     assert [member.cost for member in result.members] == [7, 7]
     assert certified(result) == pytest.approx(result.whole.gain) == pytest.approx(55)
+
+
+@pytest.mark.parametrize("traversal", [hra.Hull(), hra.Exact(), hra.BestFirst()])
+def test_gains_of_a_graph_that_are_too_large_at_a_price_of_its_own_are_bounded(traversal):
+    """What its costs are worth at that price overflowed: an OverflowError."""
+    graph = Hierarchy.dag([1, 1e7, 1], [[0, 1], [0, 2]])
+    members = [Plain(h, Table(kind="gain"), traversal) for h in (graph, Hierarchy.flat([1, 1, 1]))]
+    limited = pool(*members, limits=[(None, 1), (None, None)], traversal=traversal)
+    whole = limited.allocate((np.full(3, 1e300), np.array([3.0, 2.0, 1.0])), 3).whole
+    assert whole.gain <= whole.upper_bound <= 3.1e300 and hra.verify(whole).ok
