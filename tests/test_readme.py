@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,14 @@ def test_named_files_exist():
     links = re.findall(r"\]\(([^)#]+)\)", README.read_text("utf-8"))
     missing = [link for link in links if "://" not in link and not (README.parent / link).exists()]
     assert links and not missing
+
+
+def test_start_lists_all_extras():
+    """The page says so; a dozen were missing."""
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    table = (README.parent / "docs/start.md").read_text("utf-8").partition("| extra | for |")[2].partition("\n\n")[0]
+    own = {"docs", "fuzz", "test"}  # for those who work on hra
+    assert set(project["optional-dependencies"]) - own - set(re.findall(r"`([a-z]+)`", table)) == set()
 
 
 def test_it_stays_short():
