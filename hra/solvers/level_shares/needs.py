@@ -94,7 +94,7 @@ def node_levels(hierarchy: Hierarchy, name: str | None) -> np.ndarray:
     if name is None:
         return _depths(hierarchy)
     if name not in hierarchy.node:
-        fix = f"build the hierarchy with attributes={{{name!r}: ...}}, or use level=None for the depth"
+        fix = f"build the hierarchy with attributes={{{name!r}: ...}}, or use level=None for the depth, as in a pool"
         raise HierarchyError(f"the nodes have no attribute {name!r} to count by", where="LevelShares.level", fix=fix)
     levels = hierarchy.node[name]
     if levels.ndim != 1 or levels.dtype.kind not in "iu":

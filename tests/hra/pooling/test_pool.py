@@ -270,3 +270,11 @@ def test_what_is_no_allocation_of_a_pool_is_no_previous_one():
     for wrong in (last.whole, last.members, 3):
         with pytest.raises(HraError, match="previous must be a PooledAllocation"):
             pooled.allocate(([9, 0],), 2, previous=wrong)  # pyright: ignore[reportArgumentType]
+
+
+def test_levels_of_members_are_none_of_their_pool_which_says_what_to_use():
+    member = Plain(Hierarchy.flat([1, 1], attributes={"level": [0, 1]}), Table(kind="gain"), hra.Hull())
+    named, depth = (pool(member, member, traversal=hra.LevelShares({0: 0.5}, level=level)) for level in ("level", None))
+    with pytest.raises(HierarchyError, match="use level=None for the depth, as in a pool"):
+        named.allocate(([1.0, 2.0], [3.0, 4.0]), 2)
+    assert depth.allocate(([1.0, 2.0], [3.0, 4.0]), 2).whole.gain == 7
