@@ -66,7 +66,7 @@ class Refit:
         """Numbers [V, k] of the source's vertices as such of the level's, float64 [n, k]."""
         corners, shares = self._here
         begin = source[self.vertices].astype(np.float64)
-        targets = np.einsum("sc,sck->sk", shares, source[corners])
+        targets = _means(corners, shares, source.astype(np.float64))
         return begin + fitted_step(self._there, targets, begin, self.moved)
 
 
@@ -209,8 +209,8 @@ class Refitting:
         weight = area[face] / parts[face] ** 2
         lone = parts[face] == 1
         weight[lone] *= area[small].sum() / max(weight[lone].sum(), 1e-300)
-        places = np.einsum("sc,sca->sa", share, corners[face])
         own = self._triangles[face]
+        places = _means(own, share, self._points)
         return _Points(own, share, weight, places, _normals(corners)[face], self._chart[own[:, 0]])
 
     def _on_curves(self, edge: float) -> _Points:
@@ -225,7 +225,7 @@ class Refitting:
         corners = np.column_stack([ends, ends[:, 1]])[number]
         share = np.column_stack([1 - at, at, np.zeros(len(at))])
         weight = (length / parts * edge * np.where(seam, _SEAM, 1.0))[number]
-        places = np.einsum("sc,sca->sa", share, self._points[corners])
+        places = _means(corners, share, self._points)
         return _Points(corners, share, weight, places, np.zeros((len(at), 3)), self._chart[corners[:, 0]])
 
 
@@ -258,6 +258,17 @@ class _Feet:
     def distances(self, places: np.ndarray) -> np.ndarray:
         """Of each point from the triangle below it, infinite where there is none."""
         return _ways(self.on_places, self.face, self.shares, places, self.points.places)
+
+
+@njit(cache=True, nogil=True)
+def _means(corners, shares, values):
+    """Of the ``values`` [V, k] of three ``corners`` [S, 3] each, by ``shares`` [S, 3]: float64 [S, k]."""
+    means = np.empty((len(corners), values.shape[1]))
+    for i in range(len(corners)):
+        a, b, c = corners[i, 0], corners[i, 1], corners[i, 2]
+        for k in range(values.shape[1]):
+            means[i, k] = shares[i, 0] * values[a, k] + shares[i, 1] * values[b, k] + shares[i, 2] * values[c, k]
+    return means
 
 
 @njit(cache=True, nogil=True)
