@@ -5,6 +5,7 @@ Source: Wavefront, Advanced Visualizer manual, appendix B1 (object files).
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
@@ -104,7 +105,8 @@ def _use(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
 
 
 def _library(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
-    found.libraries.append(line.strip()[len(b"mtllib") :].strip().decode())
+    # A line may name several files, and names may have blanks.
+    found.libraries += re.split(r"(?<=\.mtl)\s+", line.strip()[len(b"mtllib") :].strip().decode(), flags=re.IGNORECASE)
 
 
 READERS = {

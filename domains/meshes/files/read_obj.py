@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,7 +110,7 @@ def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Placed
             what = f"{where}: the material file {library!r} is missing, its materials became plain ones"
             warnings.warn(what, RepairWarning, stacklevel=4)
             continue
-        known |= read_mtl(content, files, textures, f"{where}, {library}")
+        known |= read_mtl(content, files, textures, f"{where}, {library}", library)
     return tuple(known.get(name or "", Placed(Material(name or ""))) for name in found.materials)
 
 
@@ -170,8 +171,10 @@ def _array(values, columns: int, dtype: type = np.float64) -> np.ndarray:
     return np.frombuffer(values, dtype).reshape(-1, columns) if values else np.empty((0, columns), dtype)
 
 
-def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -> dict[str, Placed]:
+def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str, name: str = "") -> dict[str, Placed]:
     """The materials of an MTL file by name: ``Kd``, ``d`` or ``Tr``, ``Ns``, ``Ke``, and ``map_Kd`` with its options.
+
+    Textures count from the folder of the MTL file ``name``, as in most programs, and else from that of the OBJ file.
 
     Shininess becomes roughness by sqrt(2 / (Ns + 2)); nothing is metallic. Ambient and specular colours, the index of
     refraction and the number of the light model (``Ka``, ``Ks``, ``Ni``, ``Tf``, ``illum``) have no place in that.
@@ -199,17 +202,26 @@ def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str) -
     if lost:
         what = f"{where}: the textures {', '.join(lost)} were left out: of MTL only map_Kd is read"
         warnings.warn(what, RepairWarning, stacklevel=5)
-    return {name: _material(name, entry, files, textures, where) for name, entry in entries.items()}
+    folder = name.replace("\\", "/").rpartition("/")[0]
+
+    def image(texture: str, place: str) -> bytes | None:
+        for path in (f"{folder}/{texture}", texture) if folder else (texture,):
+            with contextlib.suppress(MissingFile):
+                return textures.read(files.get(path), place)
+        warnings.warn(f"{place}: the texture {texture!r} is missing and was left out", RepairWarning, stacklevel=2)
+        return None
+
+    return {name: _material(name, entry, image, where) for name, entry in entries.items()}
 
 
 def _is_map(key: str) -> bool:
     return key.startswith("map_") or key in ("bump", "disp", "decal", "refl", "norm")
 
 
-def _material(name: str, entry: dict[str, str], files: SiblingFiles, textures: Textures, where: str) -> Placed:
+def _material(name: str, entry: dict[str, str], read: Callable[[str, str], bytes | None], where: str) -> Placed:
     place = f"{where}, material {name!r}"
     file, options = _options(entry.get("map_kd", ""), place)
-    image = _image(file, files, textures, place) if file else None
+    image = read(file, place) if file else None
     # Exporters write Kd 0 beside a texture, which multiplies it in glTF but not in most readers of MTL.
     color = (1.0, 1.0, 1.0) if image else _shares(entry.get("kd", ""), 3, (0.8, 0.8, 0.8))
     transparency = _shares(entry.get("tr", ""), 1, (0.0,))[0]
@@ -256,15 +268,6 @@ def _two(words: list[str] | None, default: float) -> tuple[float, float]:
     numbers = [_number(word, default) for word in (words or [])[:2]]
     u, v = [*numbers, default, default][:2]
     return u, v
-
-
-def _image(name: str, files: SiblingFiles, textures: Textures, where: str) -> bytes | None:
-    try:
-        content = files.get(name)
-    except MissingFile:
-        warnings.warn(f"{where}: the texture {name!r} is missing and was left out", RepairWarning, stacklevel=2)
-        return None
-    return textures.read(content, where)
 
 
 def _shares(value: str, count: int, default: tuple[float, ...]) -> tuple[float, ...]:

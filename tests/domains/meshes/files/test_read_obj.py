@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from hra.domains import meshes
 from hra.domains.meshes import Material
 from hra.domains.meshes.files.read_obj import read_mtl
 from hra.domains.meshes.files.resolver import SiblingFiles, Textures
@@ -57,3 +58,28 @@ def test_a_texture_makes_the_colour_white(tmp_path: Path) -> None:
     assert material("Kd 0 0 0\nmap_Kd my map.png", tmp_path) == expected
     with pytest.warns(RepairWarning, match="a.mtl, material 'a b': the texture 'no.png' is missing"):
         assert material("Kd 0.5 0.5 0.5\nmap_Kd -s 1 1 1 no.png", tmp_path) == plain(0.5)
+
+
+def test_textures_count_from_the_folder_of_their_material_file(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    Image.new("RGB", (2, 2), (9, 8, 7)).save(out, "PNG")
+    for name in ("looks/maps/a.png", "b.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(out.getvalue())
+    lines = ("newmtl own\nmap_Kd maps\\a.png", "newmtl up\nmap_Kd ../b.png", "newmtl mesh\nmap_Kd b.png")
+    (tmp_path / "looks/a.mtl").write_text("\n".join(lines))
+    faces = "".join(f"usemtl {name}\nf 1 2 3\nf 1 3 4\n" for name in ("own", "up", "mesh"))
+    (tmp_path / "a.obj").write_text(f"mtllib looks\\a.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n{faces}")
+    found = meshes.load(tmp_path / "a.obj").attributes
+    assert found is not None
+    assert [m.image for m in found.materials] == [out.getvalue()] * len(found.materials)
+
+
+def test_a_line_may_name_several_material_files(tmp_path: Path) -> None:
+    for name, color in (("a b.mtl", "1 0 0"), ("c.MTL", "0 1 0")):
+        (tmp_path / name).write_text(f"newmtl {name[0]}\nKd {color}\n")
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    (tmp_path / "a.obj").write_text(f"mtllib a b.mtl c.MTL\n{corners}usemtl a\nf 1 2 3\nusemtl c\nf 1 2 4\n")
+    found = meshes.load(tmp_path / "a.obj").attributes
+    assert found is not None
+    assert [m.base_color for m in found.materials] == [(1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0)]
