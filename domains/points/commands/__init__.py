@@ -26,7 +26,7 @@ from hra.console import (
     written_as,
 )
 from hra.console.camera_options import CameraOptions, ViewportOption, vector
-from hra.errors import HraError
+from hra.errors import BudgetTooSmall, HraError
 
 # Bytes that the header of a PLY file may take, so that --bytes holds for the whole file.
 _HEADER, _PROPERTY = 512, 24
@@ -61,7 +61,12 @@ class _ChoiceOptions:
         harmonics = tree.hierarchy.node.get("harmonics")
         names += [] if harmonics is None else [f"f_rest_{k}" for k in range(harmonics[:1].size)]
         header = _HEADER + sum(len(name.encode()) + _PROPERTY for name in names)
-        return tree.with_cost("bytes"), max(byte_count(self.byte_budget) - header, 0)
+        tree, asked = tree.with_cost("bytes"), byte_count(self.byte_budget)
+        least = header + int(tree.hierarchy.base_cost)
+        if asked < least:
+            what = f"the coarsest cut takes up to {least:,} bytes as a file, the budget is {asked:,}"
+            raise BudgetTooSmall(what, where="--bytes", fix=f"use at least {least:,} bytes")
+        return tree, asked - header
 
     def chooser(self, usual: str) -> dict[str, Any]:
         """Metric and traversal; ``usual``: the metric if none was given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from hra import samples
 from hra.domains.points import PictureError, PointCloud, SplatCloud, build, load_points, save_tree
 from hra.domains.points.commands import app
+from hra.errors import BudgetTooSmall
 from hra.files.images import load_image
 
 
@@ -34,6 +36,20 @@ def test_build_info_cut_and_render(tmp_path: Path):
     assert cut.stat().st_size <= 10_000
     assert run("render", tree, "--points", "2k", "-o", picture, "--viewport", "64x48")["gap"] < 0.01
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_bytes_that_are_too_few_name_what_suffices(tmp_path: Path, cloud: PointCloud):
+    save_tree(tmp_path / "a.hpt", build(cloud))
+
+    def cut(size: str) -> Any:
+        words = ["cut", str(tmp_path / "a.hpt"), "-o", str(tmp_path / "a.ply"), "--bytes", size]
+        return CliRunner().invoke(app, words)
+
+    error = cut("60").exception
+    assert isinstance(error, BudgetTooSmall)
+    enough = error.fix.removeprefix("use at least ").removesuffix(" bytes").replace(",", "")
+    assert cut(enough).exit_code == 0
+    assert (tmp_path / "a.ply").stat().st_size <= int(enough)
 
 
 @pytest.mark.parametrize("kind", ["cloud", "splats"])
