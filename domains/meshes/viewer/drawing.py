@@ -54,7 +54,7 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     clusters : a `ClusterMesh`, or a `MeshAsset` of which only the pages of the cut are read.
     cut : numbers of clusters [K].
     camera : its viewport is the picture's size.
-    coloring : "shaded" with textures or vertex colours where the mesh has them; "cluster", a colour for each; "level",
+    coloring : "shaded" with textures and vertex colours where the mesh has them; "cluster", a colour for each; "level",
         from source to root; "error", the quadric error in object units.
 
     Returns
@@ -197,7 +197,7 @@ def _surface(mesh: TriangleMesh) -> Any:
 
 
 def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
-    """Draw a mesh, with textures or vertex colours where there are some; one actor for each material."""
+    """Draw a mesh, with textures and vertex colours where there are some; one actor for each material."""
     import pyvista
 
     look = {"specular": 0.15, "smooth_shading": mesh.attributes is not None and mesh.attributes.normals is not None}
@@ -205,10 +205,13 @@ def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
     if carried is not None and carried.normals is not None:
         surface.point_data.set_array(carried.normals, "Normals")
         surface.point_data.active_normals_name = "Normals"
-    if carried is not None and carried.colors is not None:
-        plotter.add_mesh(surface, scalars=carried.colors[:, :3], rgb=True, name=_ACTOR, **look)
-    elif carried is None or carried.material is None:
-        plotter.add_mesh(surface, color=_PLASTER, name=_ACTOR, **look)
+    # VTK multiplies them by the texture, as glTF does; beside a material they are linear.
+    shades = None if carried is None else carried.colors
+    if shades is not None:
+        surface.point_data["shades"] = shades[:, :3]
+    if carried is None or carried.material is None:
+        seen = {"color": _PLASTER} if shades is None else {"scalars": "shades", "rgb": True}
+        plotter.add_mesh(surface, name=_ACTOR, **seen, **look)
     else:
         of_triangle = carried.material[mesh.triangles[:, 0]]
         if carried.uv is not None:
@@ -219,8 +222,12 @@ def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
             material = carried.materials[number]
             image = base_color_image(material) if carried.uv is not None else None
             texture = None if image is None else pyvista.Texture(image)
-            color = tuple(value ** (1 / 2.2) for value in material.base_color[:3])
-            plotter.add_mesh(part, color=color, texture=texture, name=f"{_ACTOR} {number}", **look)
+            seen = {"color": tuple(value ** (1 / 2.2) for value in material.base_color[:3])}
+            if shades is not None:
+                color = (part.point_data["shades"] / 255 * material.base_color[:3]) ** (1 / 2.2)
+                part.point_data["shades"] = np.rint(255 * color).astype(np.uint8)
+                seen = {"scalars": "shades", "rgb": True}
+            plotter.add_mesh(part, texture=texture, name=f"{_ACTOR} {number}", **seen, **look)
 
 
 def place_camera(plotter: Any, camera: Camera) -> None:

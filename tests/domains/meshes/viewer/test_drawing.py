@@ -95,6 +95,32 @@ def test_textures_are_drawn_upright_and_damaged_ones_refused(make_grid) -> None:
     assert picture[50, 50, 2] > 50 > picture[50, 50, 0]
 
 
+@pytest.mark.gl
+def test_colours_of_vertices_texture_and_material_are_multiplied(make_grid) -> None:
+    import io
+
+    from PIL import Image
+
+    from hra.domains.meshes.mesh.attributes import VertexAttributes
+
+    image = Image.new("RGB", (16, 16), (255, 255, 255))
+    image.paste((0, 0, 0), (0, 0, 8, 16))
+    stream = io.BytesIO()
+    image.save(stream, "PNG")
+    sheet = make_grid(8)
+    uv = np.column_stack([sheet.positions[:, 0], 1 - sheet.positions[:, 1]]).astype(np.float32)
+    shades, material = np.tile(np.array([255, 255, 0, 255], np.uint8), (len(uv), 1)), np.zeros(len(uv), np.int32)
+    looks = (Material(base_color=(1.0, 0.2, 1.0, 1.0), image=stream.getvalue()),)
+    attributes = VertexAttributes(uv=uv, colors=shades, material=material, materials=looks)
+    mesh = meshes.build(meshes.TriangleMesh(sheet.positions, sheet.triangles, attributes))
+    view = hra.Camera.perspective((0.5, 0.5, 1.2), (0.5, 0.5, 0), viewport=(100, 100))
+    picture = meshes.render(mesh, np.flatnonzero(mesh.hierarchy.removed_by < 0), view).astype(int)
+    black, (red, green, blue) = picture[50, 30], picture[50, 70]
+    assert black.max() < 50 < red
+    assert blue < 50
+    assert green / red == pytest.approx(0.2 ** (1 / 2.2), abs=0.1)
+
+
 def test_what_cannot_be_drawn_is_refused(bumpy_clusters: meshes.ClusterMesh, all_of: np.ndarray) -> None:
     pytest.importorskip("pyvista")
     good = camera()
