@@ -21,6 +21,8 @@ _FEATURES = {"EXT_mesh_features", "EXT_structural_metadata", "EXT_instance_featu
 _KEPT = _GEOMETRY | {"KHR_texture_transform", "KHR_texture_basisu", "EXT_texture_avif", "EXT_texture_webp"}
 # What a material keeps as it is.
 _WHOLE = ("extensions", "extras")
+# But for what names other materials by their numbers: a mesh numbers those that it shows.
+OF_OTHER_MATERIALS = "MSFT_lod"
 _GEOMETRIC_PLACES = {"meshes", "accessors", "bufferViews", "buffers"}
 # Extensions of looks, lights and such, by how their names begin.
 _HARMLESS = ("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_", "KHR_node_")
@@ -63,9 +65,12 @@ def lost_as_one(header: dict[str, Any]) -> list[str]:
     """What a scene loses that becomes one mesh at rest: a phrase for each kind, with names and numbers."""
     # A material keeps its own extensions, whatever they are.
     materials = [{k: v for k, v in entry.items() if k not in _WHOLE} for entry in header.get("materials", [])]
-    kept = {name for entry in header.get("materials", []) for name in entry.get("extensions", {})}
+    own = [entry.get("extensions", {}) for entry in header.get("materials", [])]
+    kept = {name for entry in own for name in entry} - {OF_OTHER_MATERIALS}
     found = dict.fromkeys((name for name in header.get("extensionsUsed", []) if name not in kept), 0)
     found |= Counter(name for name, _ in extensions({**header, "materials": materials}))
+    if chains := sum(OF_OTHER_MATERIALS in entry for entry in own):
+        found[OF_OTHER_MATERIALS] = found.get(OF_OTHER_MATERIALS, 0) + chains
     lost = [f"{name} ({count})" if count else name for name, count in sorted(found.items()) if name not in _KEPT]
     primitives = [entry for mesh in header.get("meshes", []) for entry in mesh["primitives"]]
     names = Counter(name for entry in primitives for name in _attributes_lost(header, entry))

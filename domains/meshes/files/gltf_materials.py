@@ -13,7 +13,7 @@ import numpy as np
 
 from hra.domains.meshes.files.gltf_accessors import Views
 from hra.domains.meshes.files.gltf_coordinates import BASE, TRANSFORM, map_others, texture_infos
-from hra.domains.meshes.files.gltf_extensions import extensions
+from hra.domains.meshes.files.gltf_extensions import OF_OTHER_MATERIALS, extensions
 from hra.domains.meshes.files.gltf_files import read_uri
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
 from hra.domains.meshes.mesh.materials import TEXTURES, AlphaMode, Material, Sampler, Texture, image_type, other_name
@@ -186,8 +186,10 @@ def _other(entry: dict[str, Any], textures: list[Texture | None]) -> str:
         return left | {"index": kept.index(k)} if k in kept else None
 
     if "extensions" in found:
-        found["extensions"] = map_others(found["extensions"], renumbered)
-    return _text(found)
+        own = map_others(found.pop("extensions"), renumbered)
+        own.pop(OF_OTHER_MATERIALS, None)
+        found |= {"extensions": own} if own else {}
+    return _text(found) if found else ""
 
 
 def _text(other: dict[str, Any]) -> str:

@@ -71,6 +71,18 @@ def test_what_shines_brighter_than_the_format_allows_is_kept_and_named(given: ob
     assert strength == (6 if given == {"emissiveStrength": 3} else 2)
 
 
+def test_numbers_of_other_materials_are_named_and_not_passed_on(tmp_path: Path) -> None:
+    """The levels of a material are other materials, which have other numbers in one mesh, or none."""
+    levels = {"MSFT_lod": {"ids": [0]}}
+    more = {"materials.0.extensions": levels | {"KHR_materials_unlit": {}}, "extensionsUsed": ["MSFT_lod"]}
+    with pytest.warns(RepairWarning, match=r"loses MSFT_lod \(1\)"):
+        (material,) = carried(read(tmp_path, **more)).materials
+    assert json.loads(material.other) == {"extensions": {"KHR_materials_unlit": {}}}
+    with pytest.warns(RepairWarning, match=r"loses MSFT_lod \(1\)"):
+        (material,) = carried(read(tmp_path, **{"materials.0.extensions": levels})).materials
+    assert material.other == ""
+
+
 @pytest.mark.parametrize("factor", [[-0.5, 0, 0], [1e300, 0, 0], [2, 2]])
 def test_an_emission_that_no_viewer_can_show_is_refused(factor: list[float], tmp_path: Path) -> None:
     with pytest.raises(FileError, match="the glTF header is wrong") as caught:
