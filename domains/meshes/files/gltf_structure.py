@@ -25,7 +25,8 @@ from hra.errors import FileError
 
 _COMPONENTS = (5120, 5121, 5122, 5123, 5125, 5126)
 _TYPES = "SCALAR|VEC2|VEC3|VEC4|MAT2|MAT3|MAT4"
-_ATTRIBUTES = r"_.*|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR|JOINTS|WEIGHTS)_(?:0|[1-9]\d*)"
+# Extensions put their name before those of their attributes, as KHR_gaussian_splatting:ROTATION.
+_ATTRIBUTES = r"_.*|[A-Z]+_\w+:\w+|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR|JOINTS|WEIGHTS)_(?:0|[1-9]\d*)"
 _TARGETS = r"_.*|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR)_(?:0|[1-9]\d*)"
 _VERSION = r"\d{1,9}\.\d{1,9}"
 _SHARE, _WORD, _BRIGHTEST = number(0, 1), 2**53, 2.0**64

@@ -41,3 +41,21 @@ def test_the_way_to_what_is_wrong_is_named(header: dict[str, Any], place: str) -
 def test_extensions_may_be_empty() -> None:
     empty: dict[str, Any] = {"extensions": {}}
     check_structure({"asset": {"version": "2.0"} | empty, "nodes": [empty, {"extensions": {"A": {}}}]} | empty, "a.glb")
+
+
+def test_attributes_of_extensions_have_names_of_their_own() -> None:
+    """A file of splats is refused for what it requires, and not for a name that its extension gives."""
+    attributes = {"POSITION": 0, "KHR_gaussian_splatting:ROTATION": 0}
+    primitive = {"mode": 0, "attributes": attributes, "extensions": {"KHR_gaussian_splatting": {}}}
+    header = {
+        "asset": {"version": "2.0"},
+        "accessors": [{"componentType": 5126, "count": 1, "type": "VEC3"}],
+        "meshes": [{"primitives": [primitive]}],
+        "extensionsUsed": ["KHR_gaussian_splatting"],
+    }
+    check_structure(header, "a.glb")
+    with pytest.raises(FileError, match="it requires 'KHR_gaussian_splatting', which is not read"):
+        check_structure(header | {"extensionsRequired": ["KHR_gaussian_splatting"]}, "a.glb")
+    attributes["gaussian:ROTATION"] = 0
+    with pytest.raises(FileError, match="the name 'gaussian:ROTATION' is not allowed"):
+        check_structure(header, "a.glb")
