@@ -118,10 +118,14 @@ def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> lis
     BudgetTooSmall : fewer triangles than the coarsest cut has.
     """
     allocator = MeshAllocator(clusters, SurfaceError(), Exact(_DECISIONS))
+    source = np.flatnonzero(clusters.hierarchy.removed_by < 0)
+    whole = clusters.hierarchy.node_cost[source].sum()
     cuts: list[np.ndarray] = []
     for count in reversed(counts):
         # What a coarser level has taken stays taken; on the way from fine to coarse nothing could keep errors monotone.
-        cuts.append(allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
+        # All triangles are the source itself: estimates of 0 may be rounding, and would take fewer.
+        fits = count >= whole
+        cuts.append(source if fits else allocator.allocate(None, count, pinned=cuts[-1] if cuts else None).cut)
     cuts.reverse()
     return cuts
 

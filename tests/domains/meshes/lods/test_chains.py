@@ -221,6 +221,23 @@ def test_attributes_reach_the_levels_and_an_image_is_stored_once(tmp_path: Path)
         assert read.visual.material.baseColorTexture.size == (4, 4)
 
 
+def test_all_triangles_are_the_source_where_the_estimate_sees_no_difference() -> None:
+    """A flat disc whose border has tiny teeth: the simplifier takes them off at an error of 0, by rounding."""
+    turn = np.linspace(0, 2 * np.pi, 1200, endpoint=False)
+    radius = 1 + 4e-5 * (np.arange(1200) % 2)
+    rim = np.column_stack([np.cos(turn) * radius, np.sin(turn) * radius, np.zeros(1200)])
+    ring = np.arange(1200)
+    inner, outer = ring, ring + 1200
+    positions = np.concatenate([rim * 0.5, rim]).astype(np.float32)
+    ahead = np.roll(ring, -1)
+    triangles = np.concatenate(
+        [np.column_stack([inner, outer, outer[ahead]]), np.column_stack([inner, outer[ahead], inner[ahead]])]
+    )
+    chain = meshes.lod_chain(meshes.from_arrays(positions, triangles), [1, 0.5])
+    assert counts(chain)[0] == 2400
+    assert chain.errors[0] < 1e-5
+
+
 def textured_sheet(cells: int) -> meshes.TriangleMesh:
     """A wavy square with texture coordinates and two materials, of which both use one image."""
     import io
