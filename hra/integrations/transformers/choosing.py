@@ -144,17 +144,19 @@ def _fitted(image: Any, size: Grid) -> np.ndarray:
 
 
 def _frames(video: Any, steps: int) -> Sequence[Any]:
-    """Of a video, as many for each step.
+    """Of a video, as many for each step: processors fill the last one up by its last frame.
 
     Raises
     ------
-    ArrayError : others.
+    ArrayError : too few or too many frames for that.
     """
-    if not isinstance(video, Sequence) or isinstance(video, str) or len(video) % steps or not len(video):
+    frames = video if isinstance(video, Sequence) and not isinstance(video, str) else ()
+    missing = -len(frames) % steps
+    if not frames or missing >= -(-len(frames) // steps):
         given = f"{len(video)} frames" if isinstance(video, (list, tuple)) else f"a {type(video).__name__}"
         what = f"{given} for a video of {steps} steps, each of which shows as many frames"
         raise ArrayError(what, where="images", fix="pass the list of the frames that the processor kept")
-    return video
+    return [*frames, *[frames[-1]] * missing]
 
 
 def slots_of(tokens: TokenSet, grid: Grid) -> np.ndarray:

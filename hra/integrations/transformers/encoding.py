@@ -16,7 +16,7 @@ from hra.integrations.transformers.layouts import Grid, Layout
 
 PIXELS: Mapping[str, str] = {"image": "pixel_values", "video": "pixel_values_videos"}
 # What models read of videos beside the arguments of their encoders.
-_BESIDE = {"second_per_grid_ts", "image_sizes_videos"}
+_BESIDE = {"second_per_grid_ts", "image_sizes_videos", "video_compression_mask"}
 
 
 @dataclass(frozen=True, eq=False)

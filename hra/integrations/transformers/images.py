@@ -29,7 +29,8 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout 
     ----------
     inputs : of the model's processor.
     layout : of the features, for models whose tiles are one picture or whose pictures have different sizes.
-    processor : has ``image_mean`` and ``image_std``, or an ``image_processor`` that has them.
+    processor : has ``image_mean`` and ``image_std``, or an ``image_processor`` that has them; where it has a
+        ``video_processor``, that one states them of videos.
 
     Raises
     ------
@@ -46,16 +47,21 @@ def shown(model: Any, inputs: Mapping[str, Any], processor: Any, layout: Layout 
     >>> pictures[0].shape, float(pictures[0].max())
     ((28, 28, 3), 0.5)
     """
-    mean, deviation = statistics(processor)
+    normal = statistics(processor)
     if inputs.get("image_grid_thw") is not None:
-        _check_order(model, processor, (mean, deviation))
-
-    def coloured(picture: Tensor) -> np.ndarray:
-        return np.clip(picture.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32)
-
+        _check_order(model, processor, normal)
     images = _images(model, inputs, layout) if inputs.get("pixel_values") is not None else []
     videos = _videos(model, inputs) if inputs.get("pixel_values_videos") is not None else []
-    return [*map(coloured, images), *([coloured(frame) for frame in video] for video in videos)]
+    shown_images = [_coloured(image, normal) for image in images]
+    if videos:
+        normal = statistics(processor, "video")
+    return [*shown_images, *([_coloured(frame, normal) for frame in video] for video in videos)]
+
+
+def _coloured(picture: Tensor, normal: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Colours [H, W, 3] in [0, 1] of what was normalised."""
+    mean, deviation = normal
+    return np.clip(picture.permute(1, 2, 0).numpy() * deviation + mean, 0, 1).astype(np.float32)
 
 
 def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> list[Tensor]:
@@ -114,9 +120,10 @@ def _videos(model: Any, inputs: Mapping[str, Any]) -> list[Tensor]:
     return _unpacked(pixels, stated.tolist(), merge_sizes(model, inputs, "video"), model.config.vision_config)
 
 
-def statistics(processor: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation by which a processor normalises colours, [3] each."""
-    source = getattr(processor, "image_processor", processor)
+def statistics(processor: Any, kind: str = "image") -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation by which a processor normalises colours of images, or of each "video", [3] each."""
+    images = getattr(processor, "image_processor", processor)
+    source = getattr(processor, "video_processor", images) if kind == "video" else images
     mean, deviation = getattr(source, "image_mean", None), getattr(source, "image_std", None)
     if mean is None or deviation is None:
         what = "the processor does not state how it normalised the colours"

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
+from hra.integrations.transformers.prompts import TYPES
 
 # The second layer: FastV drops after it, SparseVLM begins with it.
 _LAYER = 1
@@ -39,8 +40,7 @@ def last_token_attention(model: Any, inputs: Mapping[str, Any], outputs: Mapping
         raise _Reached
 
     handle = attention.register_forward_pre_hook(read, with_kwargs=True)
-    names = ("input_ids", "attention_mask", "token_type_ids", "mm_token_type_ids", "image_grid_thw", "video_grid_thw",
-             "second_per_grid_ts")  # fmt: skip
+    names = ("input_ids", "attention_mask", *TYPES, "image_grid_thw", "video_grid_thw", "second_per_grid_ts")
     text = {name: inputs[name] for name in names if inputs.get(name) is not None}
     try:
         given_back = {name: type(output)(**dict(output)) for name, output in outputs.items()}

@@ -105,8 +105,10 @@ class Layout:
         """
         sizes = inputs.get("video_grid_thw")
         if sizes is not None:
-            merges = merge_sizes(model, inputs, "video")
-            return cls.of_grids([(t, h // m, w // m) for (t, h, w), m in zip(sizes.tolist(), merges, strict=True)])
+            _check_whole(inputs.get("video_compression_mask"))
+            step = getattr(model.config.vision_config, "temporal_merge_size", 1)
+            sizes = zip(sizes.tolist(), merge_sizes(model, inputs, "video"), strict=True)
+            return cls.of_grids([(t // step, h // merge, w // merge) for (t, h, w), merge in sizes])
         pixels, pooled = inputs["pixel_values_videos"], output.pooler_output
         if (
             hasattr(model.base_model, "apply_pooling")
@@ -145,6 +147,14 @@ class Layout:
         for feature, number, _ in self.breaks:
             result[feature] = number
         return result
+
+
+def _check_whole(kept: Tensor | None) -> None:
+    """Refuse videos of which the processor left out tokens: what stays is no grid (VideoLLaMA 3)."""
+    if kept is not None and not bool(kept.all()):
+        what = f"the processor left out {int((~kept.bool()).sum())} of the {kept.numel()} tokens of the videos"
+        fix = "pass use_token_compression=False to the processor: the allocator chooses"
+        raise ArrayError(what, where="video_compression_mask", fix=fix)
 
 
 def _check_grids(grids: Any) -> None:

@@ -15,9 +15,9 @@ from hra.integrations.transformers.positions import Positions, compacted, for_mo
 
 # Layers in which a token that is gone is one that is not seen. What passes a state from token to token is none of them.
 _LAYERS = {"full_attention", "sliding_attention", "chunked_attention"}
-# Inputs with one entry for each token.
-_TYPES = ("token_type_ids", "mm_token_type_ids")
-_ALONG = ("input_ids", "attention_mask", *_TYPES, "labels")
+# Inputs with one entry for each token: its kind, by which models mask, place it, or choose experts.
+TYPES = ("token_type_ids", "mm_token_type_ids", "moe_mm_token_type_ids")
+_ALONG = ("input_ids", "attention_mask", *TYPES, "labels")
 _SIZES = ("image_grid_thw", "video_grid_thw")
 _PADDING = {"labels": -100}
 
@@ -156,7 +156,7 @@ def check_inputs(inputs: Mapping[str, Any]) -> None:
     if ids.ndim != 2 or ids.is_floating_point():
         what = f"ids of shape {tuple(ids.shape)} and {ids.dtype} are no prompts"
         raise ArrayError(what, where="input_ids", fix="pass int64 [B, L]: a row for each prompt")
-    for name in _TYPES:
+    for name in TYPES:
         types = inputs.get(name)
         if types is not None and not (isinstance(types, Tensor) and types.shape == ids.shape):
             what = f"{name} is no tensor of shape {tuple(ids.shape)}, that of the ids"

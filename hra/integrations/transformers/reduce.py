@@ -137,9 +137,9 @@ def reduce(
         `hra.domains.tokens.Flops` or `Milliseconds` of each prompt.
     realize, positions : see `Choosing` and `hra.integrations.transformers.positions`.
     images : what each image or tile shows, in any form that `TokenAllocator.context` takes, and the frames of each
-        video, as many for each step of time; by default what `shown` makes of the pixels with the help of
-        ``processor``. They are stretched over the model's grid, so that where a processor crops, only ``processor`` is
-        right. `hra.domains.tokens.REDUCERS` look at none, but for "pixelprune".
+        video, as many for each step of time, the last of which its last frame may fill up; by default what `shown`
+        makes of the pixels with the help of ``processor``. They are stretched over the model's grid, so that where a
+        processor crops, only ``processor`` is right. `hra.domains.tokens.REDUCERS` look at none, but for "pixelprune".
     query : the question, for allocators that read it; or one for each prompt.
     processor : states how colours were normalised; needed for "encode", and where ``images`` are left out.
     grids : (rows, columns) of the model's tokens of each image, (steps, rows, columns) of each video, where nothing

@@ -11,8 +11,7 @@ from transformers import StaticCache
 
 from hra.errors import ArrayError
 from hra.integrations.transformers.positions import counts_tokens
-
-_KINDS = ("token_type_ids", "mm_token_type_ids")
+from hra.integrations.transformers.prompts import TYPES
 
 
 def next_turn(
@@ -68,7 +67,7 @@ def next_turn(
     new = places[..., -1:] + real.cumsum(dim=1)
     mask = inputs["attention_mask"]
     visual = _is_visual(model, inputs["input_ids"])
-    kinds = {name: inputs[name] for name in _KINDS if inputs.get(name) is not None}
+    kinds = {name: inputs[name] for name in TYPES if inputs.get(name) is not None}
     # Text is 0 beside pictures of 1 and videos of 2, or 1 where 0 is a prefix whose tokens all see each other.
     kinds = {
         name: _longer(kind, torch.full_like(real, bool(visual.any() and not kind[visual].any())))

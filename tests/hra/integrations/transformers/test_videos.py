@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,15 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError, HraError
-from hra.integrations.transformers import CostModel, Reduced, next_turn, shown
+from hra.integrations.transformers import CostModel, Reduced, next_turn, reduce, shown
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.prompts import Prompts
 from hra.integrations.transformers.signals import Signals, recorded
+from tests.helpers.model_families import ernie4_5_vl_moe, video_llama_3
 from tests.helpers.model_matrix import LIMIT
-from tests.helpers.tiny_models import IMAGE, PROCESSOR, START, hf
+from tests.helpers.tiny_models import END, IMAGE, PROCESSOR, START, hf
 from tests.helpers.video_models import (
     FRAMES,
     IDS,
@@ -40,6 +42,7 @@ from tests.helpers.video_models import (
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
+PLAIN = SimpleNamespace(image_mean=[0.5] * 3, image_std=[0.5] * 3)
 FAMILY = pytest.mark.parametrize("name", [*QWEN, "llava_onevision"])
 
 
@@ -459,3 +462,89 @@ def test_types_of_other_tokens_are_refused(change: Any) -> None:
     inputs = batch("qwen3_vl")
     with pytest.raises(ArrayError, match="mm_token_type_ids is no tensor of shape"):
         reduced("qwen3_vl", {**inputs, "mm_token_type_ids": change(inputs["mm_token_type_ids"])}, 4)
+
+
+def ernie() -> dict[str, Any]:
+    """A prompt with a picture and a video of two steps of two frames each, as the processor of ERNIE returns it."""
+    rng = torch.Generator().manual_seed(3)
+    ids = torch.tensor([[1, 5, START, *[IMAGE] * 6, END, 7, 92, *[VIDEO] * 8, 93, 8, 9]])
+    kinds = (ids == IMAGE).int() + 2 * (ids == VIDEO).int()
+    return {
+        "input_ids": ids, "attention_mask": torch.ones_like(ids), "mm_token_type_ids": kinds,
+        # Starts and ends go to the experts of what they surround.
+        "moe_mm_token_type_ids": kinds + torch.isin(ids, torch.tensor([START, END])) + 2 * ((ids == 92) | (ids == 93)),
+        "pixel_values": torch.randn(24, 588, generator=rng), "image_grid_thw": torch.tensor([[1, 4, 6]]),
+        "pixel_values_videos": torch.randn(64, 588, generator=rng), "video_grid_thw": torch.tensor([[4, 4, 4]]),
+    }  # fmt: skip
+
+
+def test_frames_that_are_merged_and_kinds_that_choose_experts() -> None:
+    torch.manual_seed(0)
+    model, inputs = ernie4_5_vl_moe().eval(), ernie()
+    whole = reduce(model, inputs, allocator=tokens.Random(), budget=float("inf"), realize="select", processor=PROCESSOR)
+    assert whole.encoded.layout.steps == (1, 2)
+    torch.testing.assert_close(model(**whole.inputs).logits, model(**inputs).logits, **CLOSE)
+    frames = shown(model, inputs, PROCESSOR)
+    pyramid = tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
+    assert len(frames[1]) == 4 and reduce(model, inputs, allocator=pyramid, budget=5, images=frames).counts == (5, 5)
+    small = reduce(model, inputs, allocator=tokens.Random(), budget=3, realize="select", processor=PROCESSOR)
+    kept = small.columns[0]
+    mask = torch.zeros_like(inputs["attention_mask"])
+    mask[0, kept] = 1
+    named = ("mm_token_type_ids", "image_grid_thw", "video_grid_thw", "attention_mask")
+    places = model.model.get_rope_index(inputs["input_ids"], **{name: inputs[name] for name in named})[0]
+    places = torch.cat([torch.arange(inputs["input_ids"].shape[1])[None, None], places])
+    alone = model(**{**inputs, "attention_mask": mask, "position_ids": places}).logits
+    torch.testing.assert_close(model(**small.inputs).logits[0], alone[0, kept], **CLOSE)
+    options = {"max_new_tokens": STEPS, "do_sample": False, "return_dict_in_generate": True, "output_logits": True}
+    said = model.generate(**whole.inputs, **options, suppress_tokens=[IMAGE, VIDEO])
+    plain = model.generate(**inputs, **options, suppress_tokens=[IMAGE, VIDEO])
+    assert torch.equal(said.sequences, plain.sequences)
+    further = torch.tensor([[11, 12]])
+    again = model.generate(**next_turn(model, whole.inputs, said, further), **options)
+    longer = torch.cat([said.sequences, further], dim=1)
+    kinds = {name: _longer(inputs[name], longer, 0) for name in ("mm_token_type_ids", "moe_mm_token_type_ids")}
+    mask = _longer(inputs["attention_mask"], longer, 1)
+    new = model.generate(**{**inputs, **kinds, "input_ids": longer, "attention_mask": mask}, **options)
+    torch.testing.assert_close(torch.stack(again.logits), torch.stack(new.logits), rtol=0, atol=1e-5)
+
+
+def test_videos_whose_tokens_the_processor_may_leave_out() -> None:
+    torch.manual_seed(0)
+    model, ids = video_llama_3().eval(), torch.tensor([[1, 5, *[VIDEO] * 12, 8, 9]])
+    inputs = {
+        "input_ids": ids, "attention_mask": torch.ones_like(ids), "pixel_values_videos": torch.randn(48, 588),
+        "video_grid_thw": torch.tensor([[3, 4, 4]]), "video_merge_sizes": torch.tensor([2]),
+        "video_compression_mask": torch.ones(12, dtype=torch.bool),
+    }  # fmt: skip
+    whole = reduce(model, inputs, allocator=tokens.REDUCERS["divprune"](), budget=float("inf"), realize="select")
+    torch.testing.assert_close(model(**whole.inputs).logits, model(**inputs).logits, **CLOSE)
+    small = reduce(model, inputs, allocator=tokens.REDUCERS["divprune"](), budget=5)
+    assert small.counts == (5,) and model(**small.inputs).logits.isfinite().all()
+    inputs["video_compression_mask"][7:] = False
+    with pytest.raises(ArrayError, match="left out 5 of the 12 tokens of the videos") as caught:
+        reduce(model, inputs, allocator=tokens.REDUCERS["divprune"](), budget=5)
+    assert "use_token_compression=False" in caught.value.fix
+
+
+def test_colours_of_videos_are_those_of_the_processor_of_videos() -> None:
+    inputs = batch("qwen2_5_vl", [[(1, 2, 3), (2, 2, 3)]])
+    processor = SimpleNamespace(image_processor=PROCESSOR, video_processor=PLAIN)
+    picture, video = shown(made("qwen2_5_vl"), inputs, processor)
+    np.testing.assert_array_equal(picture, shown(made("qwen2_5_vl"), inputs, PROCESSOR)[0])
+    np.testing.assert_array_equal(video, shown(made("qwen2_5_vl"), inputs, PLAIN)[1])
+
+
+@FAMILY
+def test_an_odd_number_of_frames_is_filled_up_as_processors_do(name: str) -> None:
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance(), patch=4)
+    inputs = batch(name, [[(3, 2, 3)]] if name in QWEN else FRAMES)
+    frames = shown(made(name), inputs, PROCESSOR)
+    if name in QWEN:
+        frames = [[*frames[0][:-1], frames[0][-2]]]
+        own = reduced(name, inputs, 5, allocator=allocator, realize="pool", images=frames)
+        odd = reduced(name, inputs, 5, allocator=allocator, realize="pool", images=[frames[0][:-1]])
+        assert [one.slots.tolist() for one in own.chosen] == [one.slots.tolist() for one in odd.chosen]
+    with pytest.raises(ArrayError, match="for a video of"):  # a whole step of frames is missing
+        few = [each[: len(each) * 2 // 3] for each in frames]
+        reduced(name, inputs, 5, allocator=allocator, realize="pool", images=few)
