@@ -11,18 +11,21 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from functools import cache
 from itertools import islice
 from multiprocessing.connection import wait as wait_for
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hra.errors import HraError
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
+Problem = tuple[str, type[Warning], str, int]
+"""Text and kind of a warning, file and line of what warned."""
 _MOST = 1024
 # Items that are handed out ahead for each process: none waits, and a long list of items takes no memory.
 _AHEAD = 2
@@ -35,7 +38,8 @@ def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int)
     """What ``work`` returns for each of the ``items``, in the order in which they are done.
 
     Each process computes on one thread. They are started fresh, not forked, so a script that calls this must stand
-    behind ``if __name__ == "__main__":``; they end when this process does, however it ends.
+    behind ``if __name__ == "__main__":``; they end when this process does, however it ends. What they warn of is warned
+    of here, by the filters of this process.
 
     Parameters
     ----------
@@ -67,21 +71,32 @@ def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int)
 def _handed_out(
     pool: ProcessPoolExecutor, work: Callable[[Item], Done], items: Iterator[Item], ahead: int
 ) -> Iterator[Done]:
-    waiting: set[Future[Done]] = {_submit(pool, work, item) for item in islice(items, ahead)}
+    waiting = {_submit(pool, work, item) for item in islice(items, ahead)}
+    warned: dict[Any, Any] = {}
     while waiting:
         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
         waiting |= {_submit(pool, work, item) for item in islice(items, len(done))}
         for future in done:
-            yield future.result()
+            result, problems = future.result()
+            for problem in problems:
+                warnings.warn_explicit(*problem, registry=warned)
+            yield result
 
 
-def _submit(pool: ProcessPoolExecutor, work: Callable[[Item], Done], item: Item) -> Future[Done]:
+def _heard(work: Callable[[Item], Done], item: Item) -> tuple[Done, list[Problem]]:
+    """What ``work`` returns, and what it warned of: its process has nobody who listens."""
+    with warnings.catch_warnings(record=True) as caught:
+        result = work(item)
+    return result, [(str(each.message), each.category, each.filename, each.lineno) for each in caught]
+
+
+def _submit(pool: ProcessPoolExecutor, work: Callable[[Item], Done], item: Item) -> Future[tuple[Done, list[Problem]]]:
     """Processes that this starts never hear of Ctrl-C, which a terminal sends to all: this one ends them."""
     if not hasattr(signal, "pthread_sigmask"):
-        return pool.submit(work, item)
+        return pool.submit(_heard, work, item)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        return pool.submit(work, item)
+        return pool.submit(_heard, work, item)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +25,16 @@ def test_results_of_all_items_and_errors_that_are_passed_on():
         list(in_processes(int, [[]], 1))  # pyright: ignore[reportArgumentType]
     with pytest.raises(HraError, match="was killed"):
         list(in_processes(os._exit, [3], 1))
+
+
+def test_what_processes_warn_of_is_warned_of_here():
+    with pytest.warns(UserWarning) as caught:
+        assert list(in_processes(warnings.warn, ["frames", "colours"], 2)) == [None, None]
+    assert sorted(str(each.message) for each in caught) == ["colours", "frames"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="frames"):
+            list(in_processes(warnings.warn, ["frames"], 1))
 
 
 @pytest.mark.parametrize("jobs", [0, 1025, 1.0, True])
