@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
+from hra.errors import OutOfMemory
 from hra.model.problem import Problem
 from hra.solvers.picking.picker import Picker, vectors
 
@@ -31,9 +32,14 @@ class DensityPeaks(Picker):
     neighbours: int = 7
 
     def pick(self, problem: Problem, taken: np.ndarray, count: int) -> np.ndarray:
-        """See `Picker.pick`."""
+        """See `Picker.pick`; OutOfMemory where the distances of all to all others do not fit."""
         left = np.flatnonzero(~taken)
-        return left[density_peaks(vectors(problem, self.features)[left], count, self.neighbours)]
+        try:
+            return left[density_peaks(vectors(problem, self.features)[left], count, self.neighbours)]
+        except MemoryError as error:
+            what = f"the distances of {len(left):,} items to each other are too large for this machine"
+            fix = "use fewer items (frames of a video), or a method that compares fewer, such as evs or divprune"
+            raise OutOfMemory(what, where="DensityPeaks", fix=fix) from error
 
 
 def density_peaks(points: np.ndarray, count: int, neighbours: int) -> np.ndarray:

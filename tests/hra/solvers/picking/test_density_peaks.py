@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hra
+from hra.errors import OutOfMemory
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.traversals.in_turn import InTurn
 
@@ -34,3 +36,12 @@ def test_density_peaks_are_those_of_the_definition(size, neighbours, seed, data)
     if neighbours > 1:  # with one, itself, all are as dense, and the order decides
         assert found == plain_peaks(points.astype(np.float64), count, neighbours)
     assert len(found) == count
+
+
+def test_distances_that_do_not_fit_are_named(monkeypatch):
+    def no_room(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("hra.solvers.picking.density_peaks.squared_distances", no_room)
+    with pytest.raises(OutOfMemory, match="distances of 3 items"):
+        cut_of([(1, DensityPeaks())], 2, np.ones(3), features=np.zeros((3, 2), np.float32))
