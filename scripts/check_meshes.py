@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from hra.domains import meshes
+from hra.domains.meshes.files.suffixes import READ
 from hra.errors import FileError, HraError, HraWarning, MeshError
-
-SUFFIXES = {".glb", ".gltf", ".obj", ".off", ".ply", ".stl"}
 
 
 def main() -> int:
@@ -30,7 +29,7 @@ def main() -> int:
     parser.add_argument("--certified", action="store_true", help="also bound the deviation and measure it on samples")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore", HraWarning)  # repairs of hard cases are expected
-    files = sorted(file for file in chosen.folder.glob("*") if file.suffix.lower() in SUFFIXES)
+    files = sorted(file for file in chosen.folder.glob("*") if file.suffix.lower() in READ)
     if not files:
         print(f"no meshes in {chosen.folder}; `make data` fetches some", file=sys.stderr)
         return 1

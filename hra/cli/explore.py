@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hra.console import running, whole_count, written_as
+from hra.domains.meshes.files.suffixes import READ
 from hra.domains.tokens.commands import QueryOption
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 # Any: what is read of images, and the models that it takes, are kept for the questions that people ask.
 _QUESTION = "what is written here?"
-_MESHES = (".hra", ".ply", ".obj", ".stl", ".off", ".glb", ".gltf")
+_MESHES = (".hra", *READ)
 
 
 def explore(

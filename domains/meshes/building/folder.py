@@ -9,13 +9,13 @@ from pathlib import Path
 
 from hra.domains.meshes.building.builder import build
 from hra.domains.meshes.building.settings import Settings
+from hra.domains.meshes.files.suffixes import READ
 from hra.errors import HraError, MissingExtra
 from hra.files.file_list import FileList
 from hra.files.job_folder import open_job
 from hra.files.limits import DEFAULT, Limits
 from hra.files.processes import in_processes
 
-SUFFIXES = frozenset((".glb", ".gltf", ".obj", ".off", ".ply", ".stl"))
 Progress = Callable[[int, int], None]
 
 
@@ -101,7 +101,7 @@ def build_folder(
     ...         meshes.build_folder(hra.samples.path("skull.ply").parent, out, certified=False).meshes
     1
     """
-    folder, settings = FileList.of(meshes, SUFFIXES), Settings(cluster_size, group_size, certified)
+    folder, settings = FileList.of(meshes, frozenset(READ)), Settings(cluster_size, group_size, certified)
     task = _Task(folder.root, Path(out), settings, appearance, grid_bits, limits)
     if len({task.place(name) for name in folder.names}) < len(folder.names):
         raise HraError("two meshes would become one file", where=str(folder.root)[:500], fix="rename one of them")

@@ -25,6 +25,7 @@ from hra.console import (
 )
 from hra.console.camera_options import VIEWPORT
 from hra.domains.meshes.commands.limits import Textures, TexturesOption
+from hra.domains.meshes.files.suffixes import GLTF
 from hra.errors import HraError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def lods(
     """
     levels, lens = _levels(triangles, ratios, sizes), {"vertical_fov_degrees": fov, "viewport": size(viewport)}
     with counting(f"building {source.name}", "triangles") as progress:
-        if sizes and (source.suffix.lower() not in (".glb", ".gltf") or out.suffix.lower() == ".glb"):
+        if sizes and (source.suffix.lower() not in GLTF or out.suffix.lower() == ".glb"):
             fix = "give a .glb or .gltf scene and a folder; or use `hra mesh cut --bytes` on a built mesh"
             raise HraError("--bytes limits the files of a scene's levels", where="hra mesh lods", fix=fix)
         how = {"keep_textures": textures is Textures.keep, "lens": lens} if sizes else {}
@@ -100,7 +101,7 @@ def _levels_of(
         camera = Camera.perspective((0, 0, 1), (0, 0, 0), **how["lens"])
         keep = bool(how["keep_textures"])
         return meshes.scene_lod(source, levels, unit="bytes", keep_textures=keep, lens=camera, progress=progress)
-    if source.suffix.lower() in (".glb", ".gltf"):
+    if source.suffix.lower() in GLTF:
         return meshes.scene_lod(source, levels, progress=progress)
     given = meshes.open_asset(source) if source.suffix.lower() == ".hra" else source
     return meshes.lod_chain(given, levels, progress=progress).with_normals()

@@ -24,6 +24,7 @@ from hra.domains.meshes.files.read_gltf import read_gltf
 from hra.domains.meshes.files.read_obj import read_obj
 from hra.domains.meshes.files.read_ply import read_ply
 from hra.domains.meshes.files.resolver import SiblingFiles
+from hra.domains.meshes.files.suffixes import GLTF, READ
 from hra.domains.meshes.files.validate import from_arrays
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import FileError, HraError, MeshError, RepairWarning
@@ -32,7 +33,6 @@ from hra.files.local_files import local_path, read_regular
 from hra.files.ply.text_rows import Rows, floats, numbered_lines, pieces, quote, read_rows, whole_numbers
 
 _BUILT = (".hra",)
-SUFFIXES = (".glb", ".gltf", ".obj", ".off", ".ply", ".stl")
 _COMMENT = re.compile(rb"#[^\n]*")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 # Blank lines and comments, the word, perhaps more of them, and the rest of the first line that has any.
@@ -48,7 +48,7 @@ _FACET = (b"facet", b"outer", b"vertex", b"vertex", b"vertex", b"endloop", b"end
 
 
 def load(path: str | Path, *, attributes: bool = True, repair: bool = False, limits: Limits = DEFAULT) -> TriangleMesh:
-    """Read a mesh file (GLB, glTF, OBJ, OFF, PLY, STL); scenes are joined into one mesh, polygons triangulated.
+    """Read a mesh file (GLB, VRM, glTF, OBJ, OFF, PLY, STL); scenes are joined into one mesh, polygons triangulated.
 
     Texture coordinates, normals, colours, materials and base-colour images are kept (of OFF none of them is read). Left
     out are all other textures, samplers, second sets of coordinates and colours, tangents, material extensions, skins,
@@ -82,7 +82,7 @@ def load(path: str | Path, *, attributes: bool = True, repair: bool = False, lim
     >>> meshes.load(hra.samples.path("skull.ply"))
     TriangleMesh(42480 triangles, 21260 vertices)
     """
-    file = checked_suffix(path, SUFFIXES)
+    file = checked_suffix(path, READ)
     with enough_memory("the mesh", str(path)):
         parsed = _parse(read_regular(file, limits), file, attributes, limits)
         if parsed.polygons:
@@ -114,7 +114,7 @@ def checked_suffix(path: str | Path, suffixes: tuple[str, ...]) -> Path:
 
 def _other_way(file: Path, suffixes: tuple[str, ...]) -> str:
     """What to do with a source mesh where a built one is needed, and the other way round."""
-    if suffixes == _BUILT and file.suffix.lower() in SUFFIXES:
+    if suffixes == _BUILT and file.suffix.lower() in READ:
         return f"build it first: hra mesh build {shlex.quote(str(file))} -o {shlex.quote(file.stem)}.hra"
     if file.suffix.lower() in _BUILT:
         return "this mesh is built already: pass it to `hra mesh cut`, `render`, `lods` or meshes.open_asset"
@@ -122,18 +122,18 @@ def _other_way(file: Path, suffixes: tuple[str, ...]) -> str:
 
 
 def _parse(content: bytes, file: Path, attributes: bool, limits: Limits) -> Parsed:
-    kind, where = file.suffix.lower()[1:], str(file)
+    suffix, where = file.suffix.lower(), str(file)
     if not content:
         raise FileError("the file is empty", where=where)
     files = SiblingFiles(file.parent, limits, len(content))
-    with _type_values(kind, where):
-        if kind in ("glb", "gltf"):
+    with _type_values(suffix[1:], where):
+        if suffix in GLTF:
             return read_gltf(content, files, where, attributes=attributes, limits=limits)
-        if kind == "obj":
+        if suffix == ".obj":
             return read_obj(content, files, where, attributes=attributes, limits=limits)
-        if kind == "ply":
+        if suffix == ".ply":
             return read_ply(content, files, where, attributes=attributes, limits=limits)
-        if kind == "stl":
+        if suffix == ".stl":
             return read_stl(content, where, attributes=attributes, limits=limits)
         return read_off(content, where, attributes=attributes, limits=limits)
 

@@ -11,6 +11,7 @@ import pytest
 
 from hra.domains import meshes
 from hra.domains.meshes.files import read
+from hra.domains.meshes.files.suffixes import READ
 from hra.errors import FileError, LimitExceeded, MeshError
 from hra.files.limits import Limits
 
@@ -26,8 +27,8 @@ def written(folder: Path, name: str, text: str = OFF) -> Path:
     ("name", "suffixes", "fix"),
     [
         ("a b.off", (".hra",), "build it first: hra mesh build '{}' -o 'a b'.hra"),
-        ("a.hra", read.SUFFIXES, "this mesh is built already"),
-        ("a.xyz", read.SUFFIXES, "use .glb, .gltf, .obj, .off, .ply, .stl"),
+        ("a.hra", READ, "this mesh is built already"),
+        ("a.xyz", READ, "use .glb, .gltf, .vrm, .obj, .off, .ply, .stl"),
         ("a.xyz", (".hra",), "use .hra"),
     ],
 )
@@ -41,7 +42,7 @@ def test_another_suffix_says_what_to_do(name: str, suffixes: tuple[str, ...], fi
 def test_a_file_of_another_suffix_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"the format '\.xyz' is not read here"):
         meshes.load(written(tmp_path, "a.xyz"))
-    assert read.checked_suffix(tmp_path / "A.OFF", read.SUFFIXES) == tmp_path / "A.OFF"
+    assert read.checked_suffix(tmp_path / "A.OFF", READ) == tmp_path / "A.OFF"
 
 
 def test_the_warning_of_polygons_names_the_line_that_loads(tmp_path: Path) -> None:

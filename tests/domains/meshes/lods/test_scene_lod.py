@@ -773,6 +773,19 @@ def test_the_command_keeps_the_scene(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert len(Read(tmp_path / "all.glb").header["meshes"]) == 2
 
 
+def test_an_avatar_keeps_what_makes_it_one(tmp_path: Path) -> None:
+    """A VRM is a GLB whose extension names nodes, meshes and materials by their numbers."""
+    scene = rich()
+    scene.header["extensionsUsed"] = [*scene.header.get("extensionsUsed", []), "VRMC_vrm"]
+    bones = {"humanoid": {"humanBones": {"hips": {"node": 1}}}}
+    scene.header["extensions"] = scene.header.get("extensions", {}) | {"VRMC_vrm": bones}
+    path = scene.write(tmp_path / "avatar.glb").rename(tmp_path / "avatar.VRM")
+    assert run_hra("mesh", "lods", path, "-o", tmp_path / "levels", "--ratios", "1,.5") == 0
+    assert rest(Read(tmp_path / "levels" / "lod1.glb").header) == rest(scene.header)
+    with pytest.warns(RepairWarning, match="VRMC_vrm"):
+        assert len(meshes.load(path).triangles) == len(scene.triangles)
+
+
 def test_levels_are_checked(tmp_path: Path) -> None:
     path = Scene().write(tmp_path / "scene.glb")
     for wrong in ([], [0.5, 0.7], [-1.0], [0.0]):
