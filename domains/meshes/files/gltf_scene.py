@@ -491,8 +491,8 @@ class _Written:
         instances = node.get("extensions", {}).get("EXT_mesh_gpu_instancing")
         if instances is not None:
             own["extensions"] = {"EXT_mesh_gpu_instancing": instances}
-        # A skin places its mesh wherever the node is, and asks for a node that is a root.
-        if "skin" not in node or "children" in node:
+        # A skin places its mesh wherever the node is, and asks for a root. Levels that the source has there stay.
+        if "skin" not in node or "children" in node or "MSFT_lod" in node.get("extensions", {}):
             first = len(nodes)
             node.setdefault("children", []).append(first)
             nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD0"})

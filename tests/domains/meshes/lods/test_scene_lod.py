@@ -589,6 +589,22 @@ def test_all_levels_in_one_file_are_those_of_their_nodes(skinned: bool, tmp_path
     assert len(file.header["images"]) == 1 and file.header["materials"] == scene.header["materials"]
 
 
+@pytest.mark.parametrize("skinned", [False, True])
+def test_levels_of_a_node_that_the_source_has_stay(skinned: bool, tmp_path: Path) -> None:
+    scene = rich()
+    if not skinned:
+        del scene.header["nodes"][0]["skin"]
+    scene.header["extensionsUsed"] = [*scene.header.get("extensionsUsed", []), "MSFT_lod"]
+    scene.header["nodes"].append({"name": "far"})
+    own = {"ids": [len(scene.header["nodes"]) - 1]}
+    scene.header["nodes"][0].setdefault("extensions", {})["MSFT_lod"] = own
+    meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.5]).export_one(tmp_path / "all.glb")
+    nodes = Read(tmp_path / "all.glb").header["nodes"]
+    finest = nodes[nodes[0]["children"][0]]
+    assert nodes[0]["extensions"]["MSFT_lod"] == own and finest["extensions"]["MSFT_lod"] != own
+    assert ("skin" in finest) == skinned
+
+
 def test_animated_morph_weights_keep_the_finest_level_in_one_file(tmp_path: Path) -> None:
     scene = Scene()
     scene.morph()
