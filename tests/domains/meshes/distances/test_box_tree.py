@@ -49,6 +49,25 @@ def test_triangles_that_face_a_point_come_first() -> None:
     assert face.tolist() == [0, 1, 0]  # the last is faced by none, and takes the nearest
 
 
+@pytest.mark.parametrize("facing", [0.2, 0.95, 0.9999])
+@pytest.mark.parametrize("count", [40, 120, 700])
+def test_the_nearest_that_faces_a_point_is_found_whatever_the_guess(count: int, facing: float) -> None:
+    rng = np.random.default_rng(count)
+    corners = rng.normal(size=(count, 1, 3)) + 0.3 * rng.normal(size=(count, 3, 3))
+    normals, own = (rng.normal(size=(size, 3)) for size in (count, 150))
+    normals, own = (one / np.linalg.norm(one, axis=1, keepdims=True) for one in (normals, own))
+    kind, asked, points = rng.integers(0, 2, count), rng.integers(0, 2, 150), rng.normal(size=(150, 3))
+    tree = box_tree(corners.reshape(-1, 3), np.arange(3 * count), np.zeros(3))
+    face, shares = rng.integers(-1, count, 150), np.zeros((150, 3))
+    find_feet(points, own, asked, tree, (normals, kind), facing, face, shares)
+    for i, found in enumerate(face.tolist()):
+        alike = kind == asked[i]
+        allowed = alike & (normals @ own[i] >= facing)
+        those = np.flatnonzero(allowed if allowed.any() else alike)
+        least = min(square_distance(*points[i], tree[0], k) for k in those)
+        assert found in those and square_distance(*points[i], tree[0], found) == least
+
+
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 63, 64, 65, 600])
 @pytest.mark.parametrize("kind", ["scattered", "flat", "thin", "far from the origin"])
 def test_no_triangle_is_nearer_than_the_one_that_is_found(kind: str, count: int) -> None:
