@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hra.console import running, whole_count, written_as
-from hra.domains.meshes.files.suffixes import READ
 from hra.domains.tokens.commands import QueryOption
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 # Any: what is read of images, and the models that it takes, are kept for the questions that people ask.
 _QUESTION = "what is written here?"
-_MESHES = (".hra", *READ)
 
 
 def explore(
@@ -94,7 +92,9 @@ def _serve(request: PageRequest, port: int) -> None:
 
 
 def _kind(path: Path, view: str | None) -> str:
-    if path.suffix.lower() in _MESHES:
+    from hra.domains.meshes.files.suffixes import READ
+
+    if path.suffix.lower() in (".hra", *READ):
         return "mesh"
     if path.suffix.lower() == ".npz":
         return "trace"

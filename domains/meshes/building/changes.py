@@ -6,7 +6,7 @@ without cracks, are one change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,33 +100,32 @@ class _Parts:
         made = dict(zip(self.row[comes].tolist(), comes.tolist(), strict=True))
         alone = np.bincount(self.label[comes], minlength=len(self.label)) == 0
         alone = np.flatnonzero(alone & (self.label == np.arange(len(self.label))))
-        order = np.argsort(self.step, kind="stable")
-        for step in np.unique(self.step[alone]).tolist():
-            begin, end = np.searchsorted(self.step, (step, step + 1), sorter=order)
-            own, stays = order[begin:end], np.flatnonzero((lives.born <= step + 1) & (lives.gone > step + 1))
-            middles, places = np.ascontiguousarray(self.middles[self.row[own]]), self.middles[stays]
+        for step, own in self._by_step(alone):
+            stays = np.flatnonzero((lives.born <= step + 1) & (lives.gone > step + 1))
+            middles = self.middles[self.row[own]]
             for part in alone[self.step[alone] == step].tolist():
-                label = self.label[own]
-                near = int(stays[_nearest(middles, label == self.label[part], places)])
+                same = self.label[own] == self.label[part]
+                near = int(_nearest(middles, same, self.middles, stays))
                 other = made[near] if lives.born[near] == step + 1 else kept.setdefault((near, step), part)
-                self.label[own[label == self.label[part]]] = self.label[other]
+                self.label[own[same]] = self.label[other]
         return kept
 
     def save_something(self) -> None:
         """Put each change that saves no triangle, such as a wedge that moves, to the nearest of its step that does."""
         poor = np.bincount(self.label, self.sign, minlength=len(self.label))[self.label] <= 0
-        order = np.argsort(self.step, kind="stable")
-        for step in np.unique(self.step[poor]).tolist():
-            begin, end = np.searchsorted(self.step, (step, step + 1), sorter=order)
-            self._save_something(order[begin:end])
+        for _, own in self._by_step(np.flatnonzero(poor)):
+            names, label = np.unique(self.label[own], return_inverse=True)
+            label = label.reshape(-1).astype(np.int64)
+            saved = np.bincount(label, self.sign[own])
+            _give_away(self.middles[self.row[own]], label, saved)
+            self.label[own] = names[label]
 
-    def _save_something(self, own: np.ndarray) -> None:
-        """Of one step, all of whose parts these are."""
-        names, label = np.unique(self.label[own], return_inverse=True)
-        label = label.reshape(-1).astype(np.int64)
-        saved = np.bincount(label, self.sign[own])
-        _give_away(np.ascontiguousarray(self.middles[self.row[own]]), label, saved)
-        self.label[own] = names[label]
+    def _by_step(self, parts: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """The steps that ``parts`` are of, each with all of its own parts."""
+        order = np.argsort(self.step, kind="stable")
+        for step in np.unique(self.step[parts]).tolist():
+            begin, end = np.searchsorted(self.step, (step, step + 1), sorter=order)
+            yield step, order[begin:end]
 
     def changes(self, kept: dict[tuple[int, int], int]) -> Changes:
         """The changes by their labels, with some triangles replaced by themselves."""
@@ -146,17 +145,19 @@ class _Parts:
 
 
 @njit(cache=True)
-def _nearest(middles, own, places):
-    """Which of the ``places`` float32 [n, 3] is nearest to the mean of those ``middles`` [m, 3] that are ``own``."""
+def _nearest(middles, own, places, rows):
+    """Which of ``rows`` of ``places`` float32 [n, 3] is nearest to the mean of those ``middles`` that are ``own``."""
     to, count = np.zeros(3, np.float32), np.float32(0)
     for i in range(len(middles)):
         if own[i]:
             count += np.float32(1)
             for axis in range(3):
                 to[axis] += middles[i, axis]
-    least, nearest = np.float32(np.inf), 0
-    for i in range(len(places)):
-        x, y, z = places[i, 0] - to[0] / count, places[i, 1] - to[1] / count, places[i, 2] - to[2] / count
+    for axis in range(3):
+        to[axis] /= count
+    least, nearest = np.float32(np.inf), rows[0]
+    for i in rows:
+        x, y, z = places[i, 0] - to[0], places[i, 1] - to[1], places[i, 2] - to[2]
         square = x * x + y * y + z * z
         if square < least:
             least, nearest = square, i
@@ -172,26 +173,10 @@ def _give_away(middles, label, saved):
     middles : float32 [n, 3] of parts; label : int64 [n], which is written to.
     saved : float64, how many triangles fewer each label leaves, which is written to.
     """
-    to = np.empty(3, np.float32)
     for first in range(label.size):
         while saved[label[first]] <= 0:
-            own, count = label[first], np.float32(0)
-            for axis in range(3):
-                to[axis] = 0
-            for i in range(label.size):
-                if label[i] == own:
-                    count += np.float32(1)
-                    for axis in range(3):
-                        to[axis] += middles[i, axis]
-            for axis in range(3):
-                to[axis] /= count
-            least, host = np.float32(np.inf), np.int64(-1)
-            for i in range(label.size):
-                if saved[label[i]] > 0:
-                    x, y, z = middles[i, 0] - to[0], middles[i, 1] - to[1], middles[i, 2] - to[2]
-                    far = x * x + y * y + z * z
-                    if far < least or host < 0:
-                        least, host = far, label[i]
+            own = label[first]
+            host = label[_nearest(middles, label == own, middles, np.flatnonzero(saved[label] > 0))]
             saved[host] += saved[own]
             for i in range(label.size):
                 if label[i] == own:

@@ -12,13 +12,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import hra
 from hra.domains import meshes
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.viewer.drawing import check_camera
 from hra.errors import CameraError, HraError, ImageError, RepairWarning
+from tests.helpers.files_cases import encoded
 from tests.helpers.pbr_meshes import ktx2
+
+ABOVE = hra.Camera.perspective((0.5, 0.5, 1.2), (0.5, 0.5, 0), viewport=(100, 100))
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +33,14 @@ def all_of(bumpy_clusters: meshes.ClusterMesh) -> np.ndarray:
 
 def camera(**options: Any) -> hra.Camera:
     return hra.Camera.perspective((0, 0, 4), (0, 0, 0), viewport=(160, 120), **options)
+
+
+def textured(sheet: meshes.TriangleMesh, look: Material, shade: tuple[int, ...] | None = None) -> meshes.ClusterMesh:
+    """The unit square with an image that stands upright, and vertices of one colour or of none."""
+    uv = np.column_stack([sheet.positions[:, 0], 1 - sheet.positions[:, 1]]).astype(np.float32)
+    colors = None if shade is None else np.tile(np.array(shade, np.uint8), (len(uv), 1))
+    own = VertexAttributes(uv=uv, colors=colors, material=np.zeros(len(uv), np.int32), materials=(look,))
+    return meshes.build(meshes.TriangleMesh(sheet.positions, sheet.triangles, own))
 
 
 def drawn(picture: np.ndarray) -> np.ndarray:
@@ -65,56 +78,32 @@ def test_colours_stand_for_clusters(bumpy_clusters: meshes.ClusterMesh) -> None:
 
 @pytest.mark.gl
 def test_textures_are_drawn_upright_and_damaged_ones_refused(make_grid) -> None:
-    import io
-
-    from PIL import Image
-
-    from hra.domains.meshes.mesh.attributes import VertexAttributes
-
-    image = Image.new("RGB", (16, 16), (0, 0, 255))
-    image.paste((255, 0, 0), (0, 0, 8, 8))
-    stream = io.BytesIO()
-    image.save(stream, "PNG")
-    sheet = make_grid(8)
-    uv = np.column_stack([sheet.positions[:, 0], 1 - sheet.positions[:, 1]]).astype(np.float32)
-    material = np.zeros(len(uv), np.int32)
-    attributes = VertexAttributes(uv=uv, material=material, materials=(Material(image=stream.getvalue()),))
-    mesh = meshes.build(meshes.TriangleMesh(sheet.positions, sheet.triangles, attributes))
-    view = hra.Camera.perspective((0.5, 0.5, 1.2), (0.5, 0.5, 0), viewport=(100, 100))
+    image = np.full((16, 16, 3), (0, 0, 255), np.uint8)
+    image[:8, :8] = 255, 0, 0
+    content = encoded(Image.fromarray(image))
+    mesh = textured(make_grid(8), Material(image=content))
     cut = np.flatnonzero(mesh.hierarchy.removed_by < 0)
-    picture = meshes.render(mesh, cut, view).astype(int)
+    picture = meshes.render(mesh, cut, ABOVE).astype(int)
     red, blue = picture[..., 0] - picture[..., 2], picture[..., 2] - picture[..., 0]
     # The picture's upper left corner is red, as the image's.
     assert red[30, 30] > 50 and blue[70, 70] > 50 and blue[30, 70] > 50 and blue[70, 30] > 50
-    broken = VertexAttributes(uv=uv, material=material, materials=(Material("torn", image=stream.getvalue()[:40]),))
+    assert mesh.attributes is not None
+    broken = replace(mesh.attributes, materials=(Material("torn", image=content[:40]),))
     with pytest.raises(ImageError, match="decoded"):
-        meshes.render(replace(mesh, attributes=broken), cut, view)
+        meshes.render(replace(mesh, attributes=broken), cut, ABOVE)
     blue = Material("packed", (0.0, 0.0, 1.0, 1.0), image=ktx2())
     with pytest.warns(RepairWarning, match="'packed': KTX2 is not decoded"):
-        picture = meshes.render(replace(mesh, attributes=replace(broken, materials=(blue,))), cut, view)
+        picture = meshes.render(replace(mesh, attributes=replace(broken, materials=(blue,))), cut, ABOVE)
     assert picture[50, 50, 2] > 50 > picture[50, 50, 0]
 
 
 @pytest.mark.gl
 def test_colours_of_vertices_texture_and_material_are_multiplied(make_grid) -> None:
-    import io
-
-    from PIL import Image
-
-    from hra.domains.meshes.mesh.attributes import VertexAttributes
-
-    image = Image.new("RGB", (16, 16), (255, 255, 255))
-    image.paste((0, 0, 0), (0, 0, 8, 16))
-    stream = io.BytesIO()
-    image.save(stream, "PNG")
-    sheet = make_grid(8)
-    uv = np.column_stack([sheet.positions[:, 0], 1 - sheet.positions[:, 1]]).astype(np.float32)
-    shades, material = np.tile(np.array([255, 255, 0, 255], np.uint8), (len(uv), 1)), np.zeros(len(uv), np.int32)
-    looks = (Material(base_color=(1.0, 0.2, 1.0, 1.0), image=stream.getvalue()),)
-    attributes = VertexAttributes(uv=uv, colors=shades, material=material, materials=looks)
-    mesh = meshes.build(meshes.TriangleMesh(sheet.positions, sheet.triangles, attributes))
-    view = hra.Camera.perspective((0.5, 0.5, 1.2), (0.5, 0.5, 0), viewport=(100, 100))
-    picture = meshes.render(mesh, np.flatnonzero(mesh.hierarchy.removed_by < 0), view).astype(int)
+    image = np.full((16, 16, 3), 255, np.uint8)
+    image[:, :8] = 0
+    look = Material(base_color=(1.0, 0.2, 1.0, 1.0), image=encoded(Image.fromarray(image)))
+    mesh = textured(make_grid(8), look, (255, 255, 0, 255))
+    picture = meshes.render(mesh, np.flatnonzero(mesh.hierarchy.removed_by < 0), ABOVE).astype(int)
     black, (red, green, blue) = picture[50, 30], picture[50, 70]
     assert black.max() < 50 < red
     assert blue < 50
