@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -36,6 +36,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import BudgetTooSmall, HraError
 from hra.files.images.opening import decoded_upright
 from hra.kernels import build_pyramid
+from hra.kernels.row_blocks import for_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.pooling.pool import pool
@@ -159,7 +160,7 @@ class ShownImage:
                 more["subsampling"] = 0
             if kind == "AVIF":  # speeds below take seven times as long for files that are a tenth smaller
                 more |= {"speed": 9, "subsampling": "4:4:4" if self.weight < 1 else "4:2:0"}
-            self._scaled(scale).save(stream, kind, **more)
+            self._scaled(scale).copy().save(stream, kind, **more)  # Pillow keeps settings in the image: one a thread
             return Version(stream.getvalue(), scale, kind, quality)
 
         return encode
@@ -199,26 +200,12 @@ class ShownImage:
         """The file as it is."""
         return Version(self.content, 1.0)
 
-    @cached_property
-    def versions(self) -> list[Version]:
-        """Versions smaller than the source, in no order."""
-        if self.picture is None:
-            return []
-        found, scale = [], 1.0
-        while True:
-            for kind in self.kinds:
-                # Whole chroma only fills what is left: in the pool it took the triangles' bytes, which show more.
-                found += [self.encoded(kind, scale, one, False) for one in ((None,) if kind == "PNG" else _QUALITIES)]
-            if scale * max(self.picture.size) <= _LEAST_SIDE:
-                return [one for one in found if len(one.content) < len(self.content)]
-            scale /= 2
-
     def seen(self, per_unit: float) -> float:
         """The base-2 logarithm of the share of a side's texels that a picture shows, at most 0."""
         return min(math.log2(math.sqrt(self.area / self.texels) * per_unit), 0.0)
 
-    def _at(self, version: Version, shares: Sequence[float]) -> list[np.ndarray]:
-        """A version as a renderer shows it at these shares of the source's sides, float32 [H, W, C] in 0 .. 1."""
+    def _at(self, version: Version, shares: Sequence[float]) -> Iterator[np.ndarray]:
+        """A version as a renderer shows it at these shares of the source's sides, float32 [H, W, C] in 0 .. 255."""
         from PIL import Image
 
         # The first of its own mipmaps that is no finer, because between two a renderer takes some of both.
@@ -227,13 +214,12 @@ class ShownImage:
             levels = self._pyramid
         else:
             with Image.open(io.BytesIO(version.content)) as opened:
-                levels = self._mipmaps(opened.convert(self.picture.mode), 1 + max(octaves))
-        found = []
+                opened.load()
+                image = opened if opened.mode == self.picture.mode else opened.convert(self.picture.mode)
+                levels = self._mipmaps(image, 1 + max(octaves))
         for octave, share in zip(octaves, shares, strict=True):
             size = tuple(math.ceil(side * share) for side in self.picture.size)
-            shown = _image(levels, octave).resize(size, Image.Resampling.BILINEAR)
-            found.append(np.asarray(shown, np.float32) / 255)
-        return found
+            yield np.asarray(_image(levels, octave).resize(size, Image.Resampling.BILINEAR), np.float32)
 
     def _octaves(self, seen: float) -> dict[float, float]:
         """Shares of the sides that are powers of two, and how much of the surface shows the image about so fine."""
@@ -248,29 +234,55 @@ class ShownImage:
 
     @cached_property
     def _reference(self) -> Callable[[float], np.ndarray]:
-        return cache(lambda share: self._at(self.source, [share])[0])
+        return cache(lambda share: next(self._at(self.source, [share])))
 
     @cached_property
-    def difference(self) -> Callable[[Version, float], float]:
-        """The mean squared difference of a version where the source is ``seen`` so fine."""
+    def _apart(self) -> Callable[[Version, Iterable[float]], dict[float, float]]:
+        """The mean squared differences of a version at shares of the sides that are powers of two."""
+        known: dict[Version, dict[float, float]] = {}
 
-        @cache
-        def measured(version: Version, seen: float) -> float:
-            if version.content is self.content:
-                return 0.0
-            octaves = self._octaves(seen)
-            shown = zip(self._at(version, list(octaves)), octaves.items(), strict=True)
-            return sum(weight * float(np.square(own - self._reference(share)).mean()) for own, (share, weight) in shown)
+        def measured(version: Version, shares: Iterable[float]) -> dict[float, float]:
+            found = known.setdefault(version, {})
+            finest = max((share for share in shares if share not in found), default=0.0)
+            if finest:
+                # Who is farther away will ask for the coarser ones, which take little beside decoding it again.
+                least = min(*shares, finest * _LEAST_SIDE / max(self.picture.size))
+                missing = [finest / 2**k for k in range(1 + round(math.log2(finest / least)))]
+                for share, own in zip(missing, self._at(version, missing), strict=True):
+                    own -= self._reference(share)
+                    found[share] = float(np.vdot(own, own)) / (255**2 * own.size)
+            return found
 
         return measured
+
+    def difference(self, version: Version, seen: float) -> float:
+        """The mean squared difference of a version where the source is ``seen`` so fine."""
+        if version.content is self.content:
+            return 0.0
+        octaves = self._octaves(seen)
+        apart = self._apart(version, octaves)
+        return sum(weight * apart[share] for share, weight in octaves.items())
 
     def ladder(self, per_unit: float) -> tuple[list[Version], list[float]]:
         """Versions of rising size with errors that fall to 0, what each changes in the picture: the source last, unless
         a smaller file looks the same there.
         """
         seen, pixels = self.seen(per_unit), self.area * per_unit**2 / 4 * self.weight
-        rows = [(len(one.content), self.difference(one, seen) * pixels, one) for one in self.versions]
-        rows = sorted([*rows, (len(self.content), 0.0, self.source)], key=lambda row: row[:2])
+        rows = [(len(self.content), 0.0, self.source)]
+        sides = self.picture.size
+        halvings = max(math.ceil(math.log2(max(sides) / _LEAST_SIDE)), 0)
+        self._scaled(1.0)  # once, before threads ask for it
+
+        def measure(way: tuple[str, int | None]) -> None:
+            for k in range(1 + halvings):
+                # Whole chroma only fills what is left: in the pool it took the triangles' bytes, which show more.
+                one = self.encoded(way[0], 0.5**k, way[1], False)
+                if len(one.content) < len(self.content):
+                    rows.append((len(one.content), self.difference(one, seen) * pixels, one))
+
+        ways = [(kind, one) for kind in self.kinds for one in ((None,) if kind == "PNG" else _QUALITIES)]
+        for_each(ways, math.prod(sides) * len(ways), measure)
+        rows.sort(key=lambda row: (*row[:2], row[2].content))
         kept = rows[:1]
         for row in rows[1:]:
             if row[1] < kept[-1][1]:
@@ -319,6 +331,8 @@ class ShownImage:
 
 def _just_fitting(version: Callable[[float], Version], low: float, most: int) -> Iterator[Version]:
     """Versions that grow with a number from ``low`` to 1, ever nearer to ``most`` bytes."""
+    if len(version(low).content) > most:
+        return
     high = 1.0
     for _ in range(9):
         middle = (low + high) / 2

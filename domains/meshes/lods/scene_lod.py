@@ -255,8 +255,10 @@ def _within_bytes(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RepairWarning)
         size, fitted = len(scene.glb([])), []
-    for limit in reversed(levels):
-        per_unit = whole * math.sqrt(min(limit / size, 1))
+    near = [whole * math.sqrt(min(limit / size, 1)) for limit in levels]
+    for image in images:  # from nearest first: versions are decoded once, for all who look from farther away
+        image.ladder(near[0])
+    for limit, per_unit in zip(reversed(levels), reversed(near), strict=True):
         fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
     own, levels_of, shares = tuple(by_number(one.images) for one in fitted), [], []
     vertices = _Vertices(scene, stand_in, clusters, of_source)

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import io
 import json
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 from PIL import Image, JpegImagePlugin
 
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_scene import GltfScene
-from hra.domains.meshes.lods.byte_budget import ByteBudget, ShownImage, alpha_shown, areas, shown_image
+from hra.domains.meshes.lods.byte_budget import (
+    ByteBudget,
+    ShownImage,
+    Version,
+    _just_fitting,
+    alpha_shown,
+    areas,
+    shown_image,
+)
 from hra.errors import BudgetTooSmall, HraError
 from tests.domains.meshes.conftest import grid_mesh
 from tests.helpers.mesh_commands_cases import run
@@ -199,6 +211,56 @@ def test_versions_cost_more_the_closer_they_are(kind: str, mode: str, wanted: li
     coarse = [one.reshape(64, 2, 64, 2, -1).mean(axis=(1, 3)) for one in pair]
     wanted_error = (0.75 * fine + 0.25 * np.square(coarse[0] - coarse[1]).mean()) * 200**2 / 4
     assert errors[number] == pytest.approx(wanted_error, rel=0.02)  # means are rounded to whole steps
+
+
+def test_versions_are_those_of_one_thread_and_are_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "NUMBA_NUM_THREADS", 6)
+    image = ShownImage(photo(side=1024), 1.0, 1024.0**2, 1.0)
+    save, saving, together = Image.Image.save, set(), 0
+
+    def slow(own: Image.Image, *args: Any, **more: Any) -> None:
+        """Pillow keeps what it is told in the image while it writes."""
+        nonlocal together
+        assert id(own) not in saving
+        saving.add(id(own))
+        together = max(together, len(saving))
+        time.sleep(0.02)
+        save(own, *args, **more)
+        saving.remove(id(own))
+
+    monkeypatch.setattr(Image.Image, "save", slow)
+    image.ladder(per_unit=1000)
+    assert together > 1
+    decoded: list[Version] = []
+    at = ShownImage._at
+
+    def counted(own: ShownImage, version: Version, shares: list[float]) -> Iterator[np.ndarray]:
+        decoded.append(version)
+        return at(own, version, shares)
+
+    monkeypatch.setattr(ShownImage, "_at", counted)
+    # Seen from farther away the same versions are compared, at coarser mipmaps.
+    versions, errors = image.ladder(per_unit=150)
+    assert len(versions) > 20 and not decoded
+    for version in versions[:-1]:
+        picture = image._scaled(version.scale).copy()
+        picture.save(stream := io.BytesIO(), "JPEG", quality=version.quality)
+        assert version.content == stream.getvalue()
+    alone = ShownImage(image.content, 1.0, 1024.0**2, 1.0)
+    monkeypatch.setattr(config, "NUMBA_NUM_THREADS", 1)
+    assert alone.ladder(per_unit=150) == (versions, errors)
+    assert len(decoded) > 20
+
+
+def test_no_size_is_tried_above_one_that_does_not_fit() -> None:
+    tried = []
+
+    def version(scale: float) -> Version:
+        tried.append(scale)
+        return Version(bytes(1000), scale)
+
+    assert list(_just_fitting(version, 0.5, 999)) == [] and tried == [0.5]
+    assert [one.scale for one in _just_fitting(version, 0.5, 1000)][-1] > 0.99
 
 
 def test_images_that_are_not_decoded_pass_through() -> None:
