@@ -77,4 +77,5 @@ def carried_deviations(
         return carried.ground.bounds((at[ends], indices), (moved_at[ends], moved), enough[own])
 
     added = np.concatenate(list(workers.map(bound, batches(len(lost), _AT_ONCE))))
+    added = carried.step_back(gone, made, indices, added, enough)
     return np.stack([np.nextafter(lost.astype(np.float32), np.float32(np.inf)), added], axis=1)

@@ -5,7 +5,8 @@ former goes to one of the latter, from which it is no farther than its farthest 
 convex. A piece over several triangles is cut where that makes the bound tighter. In any cut a piece lies on what the
 last change that was made put it on, so that the change's bound holds for it whatever else is made. The other way round
 the bound of a triangle does not depend on the cut: how far it is from the triangles of the surface whose pieces the
-change carries.
+change carries, or, where that is less, from those that it takes away, and these from the source. On a triangle between
+others there may be no piece at all.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.distances.deviation import ROUNDING
+from hra.domains.meshes.distances.deviation import ROUNDING, Patches, VertexMemory, group_deviations
 from hra.domains.meshes.distances.ground import Ground
-from hra.domains.meshes.distances.pieces import best_label, fill_patch, patch_memory, pieces_memory, split
+from hra.domains.meshes.distances.pieces import MAX_PIECES, best_label, fill_patch, patch_memory, pieces_memory, split
 from hra.domains.meshes.distances.settling import settle_near, settling_memory
 from hra.domains.meshes.distances.triangle_distance import (
     fill_triangles,
@@ -23,13 +24,16 @@ from hra.domains.meshes.distances.triangle_distance import (
     square_of,
     surface_memory,
 )
+from hra.domains.meshes.mesh.ragged import take_runs
 
 # A bound may be this much looser than what points of the pieces show, before they are cut.
 _TOLERANCE = 1.02
 # Bounds below this part of the surface's extent are as good as none.
 _NEGLIGIBLE = 2.0**-18
 # How often a piece is cut by walls in one change at most, and as often otherwise; the last parts count as they are.
-_CUTS = 64
+_CUTS = MAX_PIECES // 3
+# Bounds on the way back that are looser by this factor are looked for by way of what goes, too.
+_WORTH = 1.1
 # A corner may be beyond a wall by this part of the bound that is good enough.
 _SLACK = 0.1
 
@@ -56,12 +60,15 @@ class Carried:
         # Of each triangle the first piece on it, one triangle of the surface below it, and the bound of its change.
         self._head, self._below, self._known = first, first.copy(), deviation[:, 0].astype(np.float64)
         self._parts, self._used, self._free = np.ones(len(triangles), np.int64), len(triangles), -1
+        self._corners, self._back = np.ascontiguousarray(triangles, np.uint32), deviation[:, 1].astype(np.float32)
 
     def take(self, rows: np.ndarray, count: int) -> None:
         """Number the triangles ``rows`` from 0 on, and others without pieces up to ``count``."""
         more = count - len(rows)
         self._head, self._below = (np.append(of[rows], np.full(more, -1)) for of in (self._head, self._below))
         self._known = np.append(self._known[rows], np.zeros(more))
+        self._corners = np.append(self._corners[rows], np.zeros((more, 3), np.uint32), axis=0)
+        self._back = np.append(self._back[rows], np.zeros(more, np.float32))
 
     def add(self, count: int) -> np.ndarray:
         """The numbers of ``count`` more triangles, which have no pieces yet, int64 [count]."""
@@ -93,6 +100,54 @@ class Carried:
         found = _carry(self._positions, indices, self._surface, lost, gone, made, state, self._used, self._free, memory)
         bounds, enough, at, moved, self._pieces, self._used, self._free = found
         return bounds, enough, (at, moved)
+
+    def step_back(
+        self,
+        gone: tuple[np.ndarray, np.ndarray],
+        made: tuple[np.ndarray, np.ndarray],
+        indices: np.ndarray,
+        direct: np.ndarray,
+        enough: np.ndarray,
+    ) -> np.ndarray:
+        """How far what each change makes is from the source, float32 [C]: no more than ``direct`` [C].
+
+        Parameters
+        ----------
+        gone, made, indices : as for `step`; enough : float64 [C], bounds up to this are not made tighter.
+        """
+        (gone_at, gone_rows), (made_at, made_rows) = gone, made
+        counts = np.diff(made_at)
+        self._corners[made_rows], self._back[made_rows] = indices.reshape(-1, 3), np.repeat(direct, counts)
+        maker = np.full(len(self._back), -1)
+        maker[made_rows] = np.repeat(np.arange(len(direct)), counts)
+        # Changes wait for those that they follow upon, whose bounds may fall.
+        wave = np.zeros(len(direct) + 1, np.int64)
+        for c in np.flatnonzero(direct > _WORTH * enough).tolist():
+            wave[c] = 1 + wave[maker[gone_rows[gone_at[c] : gone_at[c + 1]]]].max()
+        result, memory = direct.copy(), VertexMemory(len(self._positions))
+        for number in range(1, 1 + int(wave.max())):
+            rows = np.flatnonzero(wave[:-1] == number)
+            before, ends = take_runs(gone_rows, gone_at, rows)
+            # Errors never fall from fine to coarse, as in `_carry`.
+            least = np.maximum(enough[rows], np.maximum.reduceat(self._back[before], ends[:-1]))
+            loose = direct[rows] > _WORTH * least
+            if loose.any():
+                rows, least = rows[loose], least[loose]
+                patches = self._patches(made, rows, 0.0), self._patches(gone, rows, 1.0)
+                result[rows] = np.minimum(direct[rows], group_deviations(self._positions, *patches, least, memory))
+                after, ends = take_runs(made_rows, made_at, rows)
+                self._back[after] = np.repeat(result[rows], np.diff(ends))
+        return result
+
+    def _patches(self, runs: tuple[np.ndarray, np.ndarray], rows: np.ndarray, share: float) -> Patches:
+        """Triangles of the changes ``rows``, with so much of what is known of how far each is from the source."""
+        numbers, ends = take_runs(runs[1], runs[0], rows)
+        return Patches(
+            self._corners[numbers].reshape(-1),
+            3 * np.arange(len(numbers) + 1),
+            self._back[numbers] * np.float32(share),
+            ends,
+        )
 
 
 @njit(cache=True, nogil=True)

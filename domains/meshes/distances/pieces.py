@@ -13,14 +13,15 @@ from hra.domains.meshes.distances.triangle_distance import OFF, nearest_triangle
 
 # A bound may be this much looser than what the corners of pieces show, before pieces are split further.
 TOLERANCE = 1.01
-# Pieces of one fine triangle at most; the last ones count with the bound that they have.
-_MAX_PIECES = 200
+# Pieces of one fine triangle at most; the last ones count with the bound that they have. Long thin triangles, as flat
+# faces of constructed parts consist of, cross hundreds of others.
+MAX_PIECES = 3072
 _BISECTIONS = 20
 
 
 def pieces_memory() -> tuple[np.ndarray, np.ndarray]:
     """Memory for the corners of pieces and for their labels: coarse triangles near to each corner, and one more."""
-    return np.empty((_MAX_PIECES + 2, 3, 3)), np.empty((_MAX_PIECES + 2, 4), np.int64)
+    return np.empty((MAX_PIECES + 2, 3, 3)), np.empty((MAX_PIECES + 2, 4), np.int64)
 
 
 @njit_uncounted(cache=True, nogil=True)
@@ -28,11 +29,11 @@ def bound_by_pieces(corners, labels, surface, gaps, room):
     """A bound for the triangle ``corners[0]``; pieces within ``room`` are not split further."""
     # However the triangle is cut, the largest of the pieces' bounds is one for all of it.
     bound, stacked, used = 0.0, 1, 1
-    # Ends: a turn either takes a piece off the stack or makes one more of at most `_MAX_PIECES`.
+    # Ends: a turn either takes a piece off the stack or makes one more of at most `MAX_PIECES`.
     while stacked:
         stacked -= 1
         reach, best, far = best_label(corners, labels, stacked, surface[0], room)
-        if reach <= room or used == _MAX_PIECES:
+        if reach <= room or used == MAX_PIECES:
             bound = max(bound, reach)
             room = max(room, bound)
             continue

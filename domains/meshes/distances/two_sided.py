@@ -23,10 +23,11 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 _TOLERANCE = 1.02
 # Distances below this part of the extent are as good as none, and what rounding may add to distances.
 _NEGLIGIBLE, _ROUNDING = 2.0**-21, 2.0**-40
-_DEEPEST = 16
+# How deep pieces are divided. Quarters count four times: cuts along sides lead on through hundreds of thin triangles.
+_DEEPEST, _QUARTERS = 60, 4
 # From this depth on, triangles nearest to the corners are tried, too; no piece is cut thinner than this part of what is
 # known.
-_CORNERS_FROM, _THINNEST = 3, 0.01
+_CORNERS_FROM, _THINNEST = 12, 0.01
 # After so much work, in all and for each triangle, what is left keeps the bound that it has. One is a triangle that is
 # measured; a piece counts as sixteen. A search mostly measures ten, but thousands where boxes lie in each other.
 _WORK, _WORK_EACH, _WORK_OF_A_PIECE = 2**24, 2**10, 16
@@ -129,12 +130,13 @@ def _farthest(corners, triangles, boxes, ends, known, whole, work):
                     if reach < farthest:
                         best, farthest = which, reach
             farthest = np.sqrt(farthest)
-            if farthest <= known * _TOLERANCE or level == _DEEPEST - 1 or work < 0:
+            if farthest <= known * _TOLERANCE or level + _QUARTERS > _DEEPEST or work < 0:
                 bound = max(bound, farthest, known)
                 continue
-            count = _divide(p, _parted(p, triangles, best, known * _THINNEST, heights), heights, stack, size)
+            parted = _parted(p, triangles, best, known * _THINNEST, heights)
+            count = _divide(p, parted, heights, stack, size)
             for c in range(size, size + count):
-                depth[c] = level + 1
+                depth[c] = level + (1 if parted else _QUARTERS)
             size += count
     return known, max(bound, known)
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hra
 from hra.domains import meshes
 from hra.domains.meshes.building.settings import Workers
 from hra.domains.meshes.building.sides import carried_deviations
 from hra.domains.meshes.distances.carrying import Carried
+from hra.domains.meshes.distances.two_sided import hausdorff_bound
 from tests.helpers.surface_distance import true_distances
 
 SHARES = np.array([(i, j, 8 - i - j) for i in range(9) for j in range(9 - i)]) / 8
@@ -110,6 +112,49 @@ def test_bounds_do_not_add_up() -> None:
     flat = np.array([[0, 2, 3], [2, 5, 3]])
     bounds, _ = carry(points, source, [[0, 1, 2, 3], [4, 5]], [flat, source])
     assert bounds[0].max() == pytest.approx(1.0, rel=0.02) and bounds[1].max() <= 1.0 * (1 + 1e-6)
+
+
+def test_what_has_no_pieces_is_measured_by_way_of_what_goes() -> None:
+    points = np.array([[0, 0, 0], [8, 0, 0], [8, 8, 0], [0, 8, 0], [0, 0, 1], [8, 0, 1], [8, 8, 1]], np.float32)
+    square, other, raised = (np.array(t) for t in ([[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]], [[4, 5, 6]]))
+    carried = Carried(points, square.astype(np.uint32), np.full((2, 2), 0.25, np.float32))
+    carried.add(5)
+    gone, made = runs([[0, 1], [2, 3], [4, 5]]), runs([[2, 3], [4, 5], [6]])
+    indices = np.concatenate([other, square, raised]).astype(np.uint32).reshape(-1)
+    loose, enough = np.array([9, 9, 9], np.float32), np.zeros(3)
+    bounds = carried.step_back(gone, made, indices, loose, enough)
+    # What goes was .25 away; the second change follows upon the first, the third lies 1 above.
+    assert bounds[:2] == pytest.approx(0.25, rel=1e-4) and bounds[2] == pytest.approx(1.25, rel=0.02)
+    assert (bounds >= np.array([0.25, 0.25, 1.25], np.float32)).all()
+    # Nothing is made tighter than what is enough, and nothing is looser than before.
+    assert (carried.step_back(gone, made, indices, loose, loose.astype(float)) == loose).all()
+    assert (carried.step_back(gone, made, indices, loose / 64, enough) <= loose / 64).all()
+
+
+def disc(rings: int = 40, sides: int = 76) -> meshes.TriangleMesh:
+    """A flat disc: what it is simplified to is triangles as long as it, across hundreds of others."""
+    angle = np.arange(sides) * 2 * np.pi / sides
+    rim = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    points = np.concatenate([np.zeros((1, 3)), *(rim * (ring + 1) / rings for ring in range(rings))])
+    near, after = np.arange(sides), (np.arange(sides) + 1) % sides
+    triangles = [np.stack([0 * near, 1 + near, 1 + after], axis=1)]
+    for first in 1 + sides * np.arange(rings - 1):
+        a, b, c, d = first + near, first + after, first + sides + near, first + sides + after
+        triangles += [np.stack([a, c, d], axis=1), np.stack([a, d, b], axis=1)]
+    return meshes.from_arrays(points, np.concatenate(triangles))
+
+
+def test_flat_faces_are_nowhere_away_however_they_are_cut() -> None:
+    source = disc()
+    clusters = meshes.build(source)
+    hierarchy = clusters.hierarchy
+    few = meshes.MeshAllocator(clusters, meshes.SurfaceError(), hra.Exact()).allocate(None, 100)
+    assert few.residual == 0 and few.cost <= 74
+    flat = meshes.TriangleMesh(clusters.positions, clusters.triangles(few.cut).astype(np.uint32))
+    assert hausdorff_bound(source, flat) <= 2.0**-18
+    flat = hierarchy.attribute("error") == 0  # all corners of the rim are there
+    assert hierarchy.attribute("level")[flat].max() >= 4
+    assert hierarchy.attribute("hausdorff")[flat].max() <= 2.0**-15
 
 
 def test_fine_steps_follow_refinements(make_closed, down_closed) -> None:
