@@ -171,7 +171,7 @@ def _check_keys(nodes: np.ndarray, where: str) -> None:
 
 
 def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointCloud:
-    """Points with colours, or with their intensity as grey, and with all else that they carry.
+    """Points with colours, or, where these are 0, with their intensity as grey, and with all else that they carry.
 
     Coordinates count from the least corner, which is the cloud's origin; where points lie far from all others, from
     that of the others, see `Extent.map_corners`.

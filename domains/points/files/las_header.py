@@ -145,23 +145,34 @@ def las_errors(where: str) -> Iterator[None]:
 
 
 def las_shades(found: Any) -> np.ndarray:
-    """Colours [P, 3] of points that laspy read, or their intensities [P, 1], as they are stored."""
+    """Colours and intensities [P, 4] of points that laspy read, as they are stored; 0 for colours without a place."""
     names, colors = set(found.point_format.dimension_names), ("red", "green", "blue")
-    return np.column_stack([found[name] for name in (colors if {*colors} <= names else ["intensity"])])
+    none = np.zeros(len(found), np.uint16)
+    return np.column_stack([*(found[name] if name in names else none for name in colors), found["intensity"]])
 
 
-def shown_colors(shades: np.ndarray, full: int) -> np.ndarray:
-    """Colours [P, 3] in 0 .. 1, from what is stored and the largest number that is stored anywhere."""
-    if shades.shape[1] == 3:
-        # 16 bits by the format, but many writers fill only eight.
-        return shades / (255 if full <= 255 else 65535)
-    return np.repeat(shades / full, 3, axis=1) if full else np.full((len(shades), 3), 0.5)
+def shown_shades(shades: np.ndarray, full: np.ndarray) -> np.ndarray:
+    """Colours [P, 3] in 0 .. 1, or intensities as grey where no point has a colour: zeros say nothing.
+
+    Parameters
+    ----------
+    shades : see `las_shades`. full : the largest numbers [4] that are stored anywhere.
+    """
+    if full[:3].any():
+        return shown_colors(shades[:, :3], int(full[:3].max()))
+    return np.repeat(shades[:, 3:] / full[3], 3, axis=1) if full[3] else np.full((len(shades), 3), 0.5)
+
+
+def shown_colors(colors: np.ndarray, full: int) -> np.ndarray:
+    """Colours in 0 .. 1, from what is stored and the largest number that is stored anywhere."""
+    # 16 bits by the format, but many writers fill only eight.
+    return colors / (255 if full <= 255 else 65535)
 
 
 def las_colors(found: Any) -> np.ndarray:
     """Colours [P, 3] in 0 .. 1 of points that laspy read, or their intensity as grey."""
     shades = las_shades(found)
-    return shown_colors(shades, int(shades.max(initial=0)))
+    return shown_shades(shades, shades.max(axis=0, initial=0))
 
 
 def las_fields(found: Any) -> dict[str, np.ndarray]:

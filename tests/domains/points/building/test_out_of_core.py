@@ -73,7 +73,7 @@ def test_the_tree_is_that_of_the_whole_cloud(most: int, tmp_path: Path):
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize(("name", "kind"), [("a.las", 0), ("a.laz", 2), ("a.laz", 7), ("a.laz", 6)])
+@pytest.mark.parametrize(("name", "kind"), [("a.las", 0), ("a.laz", 2), ("a.laz", 7), ("a.laz", 6), ("a.las", 3)])
 def test_files_of_all_kinds(name: str, kind: int, tmp_path: Path):
     same_file(write_las(tmp_path / name, terrain(900), kind), 60)
 

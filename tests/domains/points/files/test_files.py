@@ -68,6 +68,20 @@ def test_colors_of_las_are_of_8_or_16_bits_or_grey(
         assert np.allclose(colors, np.outer(np.array(values) / values[1] * expected, [1, 1, 1]), atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [2, 3, 7, 8])
+def test_colors_of_las_that_are_all_0_give_way_to_the_intensity(kind: int, tmp_path: Path):
+    laspy = pytest.importorskip("laspy")
+    written = laspy.create(point_format=kind)
+    written.x = written.y = written.z = np.arange(3.0)
+    written.intensity = np.array([0, 30, 40], np.uint16)
+    written.write(str(tmp_path / "a.las"))
+    cloud = load_points(tmp_path / "a.las")
+    assert np.allclose(cloud.colors, np.outer([0, 0.75, 1], [1, 1, 1])) and "intensity" in cloud.fields
+    written.green = np.array([0, 0, 9], np.uint16)  # one colour is enough
+    written.write(str(tmp_path / "a.las"))
+    assert np.allclose(load_points(tmp_path / "a.las").colors, [[0, 0, 0], [0, 0, 0], [0, 9 / 255, 0]])
+
+
 def test_a_tree_comes_back(splats: SplatCloud, tmp_path: Path):
     tree = build(splats)
     save_tree(tmp_path / "tree.hpt", tree)
