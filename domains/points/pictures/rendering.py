@@ -113,6 +113,7 @@ def draw_gaussians(
     _blend(*parts, drawn, light, depth)  # pyright: ignore[reportCallIssue]: five parts
     picture *= light[..., None]
     picture += drawn
+    np.minimum(picture, 1, out=picture)  # sums of many shares round up
     return depth
 
 

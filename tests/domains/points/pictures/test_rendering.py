@@ -52,3 +52,13 @@ def test_a_splat_is_as_large_as_its_covariance_says():
 def test_points_without_sizes_cannot_be_drawn():
     with pytest.raises(HraError, match="no cloud with sizes"):
         render(PointCloud([[0, 0, 0]]), hra.Camera.orbit(BOX))
+
+
+def test_shares_of_many_white_splats_are_no_more_than_white():
+    rng, count = np.random.default_rng(0), 400
+    turns = np.tile([1.0, 0, 0, 0], (count, 1))
+    opacities = 0.3 * rng.random(count)
+    places, scales, white = rng.normal(size=(count, 3)), np.full((count, 3), 0.4), np.ones((count, 3))
+    cloud = SplatCloud.of(places, scales, turns, white, opacities)
+    camera = hra.Camera.orbit(BOX, viewport=(64, 64))
+    assert render(cloud, camera)[0].max() == 1
