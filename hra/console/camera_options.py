@@ -27,6 +27,8 @@ ViewportOption = Annotated[str, typer.Option(help="Screen size.")]
 # Of every command, so that an error in pixels means the same in all of them.
 VIEWPORT = "1920x1080"
 _AZIMUTH, _ELEVATION = 30.0, 10.0
+# Of meshes, as in glTF.
+UP = (0.0, 1.0, 0.0)
 _POINTS, _MATRICES = ("eye", "target", "up"), ("view", "projection")
 _NUMBERS = ("vertical_fov_degrees", "near")
 _COUNTS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
@@ -115,7 +117,12 @@ class CameraOptions:
     azimuth: Annotated[float | None, typer.Option(help="Camera around the mesh, degrees.")] = None
     elevation: Annotated[float | None, typer.Option(help="Camera above the mesh, degrees.")] = None
     distance: Annotated[float | None, typer.Option(help="Camera to centre; by default it fills the picture.")] = None
-    up: Annotated[str, typer.Option(help="The upward direction.", metavar="X,Y,Z")] = "0,1,0"
+    up: Annotated[
+        str | None,
+        typer.Option(
+            help="The upward direction; by default y, -y of splats, away from the ground of tilesets.", metavar="X,Y,Z"
+        ),
+    ] = None
     eye: Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")] = None
     target: Annotated[str | None, typer.Option(help="Point to look at; the centre by default.", metavar="X,Y,Z")] = None
     camera_file: Annotated[
@@ -127,12 +134,28 @@ class CameraOptions:
         """Whether a direction was given; without one a mesh is wanted for all sides."""
         return any(given is not None for given in (self.azimuth, self.elevation, self.eye, self.camera_file))
 
-    def camera(self, points: np.ndarray, screen: str, origin: Sequence[float] = (0.0, 0.0, 0.0)) -> Camera:
+    def upward(self, usual: Sequence[float] = UP) -> list[float]:
+        """The upward direction; ``usual``: the one if none was given.
+
+        Raises
+        ------
+        HraError : text that is not a vector.
+        """
+        return [*usual] if self.up is None else vector(self.up, "--up")
+
+    def camera(
+        self,
+        points: np.ndarray,
+        screen: str,
+        origin: Sequence[float] = (0.0, 0.0, 0.0),
+        usual_up: Sequence[float] = UP,
+    ) -> Camera:
         """The camera for an object of these points [N, 3], such as corners of boxes, and a screen like ``1920x1080``.
 
         Parameters
         ----------
         origin : what the points count from. Places that were given count from 0, those of the camera from here.
+        usual_up : the upward direction if none was given.
 
         Raises
         ------
@@ -140,7 +163,7 @@ class CameraOptions:
         CameraError : no such camera is possible.
         FileError : the camera file is missing or malformed.
         """
-        viewport, up = size(screen), vector(self.up, "--up")
+        viewport, up = size(screen), self.upward(usual_up)
         if self.camera_file is not None and (self.eye or self.target):
             raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
         if self.camera_file is not None:

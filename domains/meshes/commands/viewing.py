@@ -18,7 +18,7 @@ from hra.console import (
     with_option_lists,
     written_as,
 )
-from hra.console.camera_options import VIEWPORT, CameraOptions, ViewportOption, vector
+from hra.console.camera_options import VIEWPORT, CameraOptions, ViewportOption
 from hra.domains.meshes.commands.flying import FrameColor
 from hra.domains.meshes.commands.limits import (
     ESTIMATED,
@@ -80,7 +80,7 @@ def view(
     if pixels is not None and not is_certified(chosen["metric"]):
         typer.echo(ESTIMATED, err=True)
     options = {
-        "up": None if placed.camera_file else vector(placed.up, "--up"),
+        "up": None if placed.camera_file else placed.upward(),
         "triangles": budget,
         "pixels": pixels,
         "pool_bytes": None if pool is None else byte_count(pool),

@@ -25,11 +25,13 @@ from hra.console import (
     write_json,
     written_as,
 )
-from hra.console.camera_options import CameraOptions, ViewportOption, vector
+from hra.console.camera_options import UP, CameraOptions, ViewportOption
 from hra.errors import BudgetTooSmall, HraError
 
 # Bytes that the header of a PLY file may take, so that --bytes holds for the whole file.
 _HEADER, _PROPERTY = 512, 24
+# The axes of splats lead right, down and forward.
+_UP = {"points": UP, "splats": (0.0, -1.0, 0.0)}
 
 app = typer.Typer(help="Points and Gaussian splats within a budget.", no_args_is_help=True)
 BuiltCloud = Annotated[Path, typer.Argument(help="A tree built by `hra points build`.", metavar="CLOUD.hpt")]
@@ -78,7 +80,7 @@ class _ChoiceOptions:
         from hra.domains import points
 
         tree, budget = self.tree(cloud)
-        camera = placed.camera(tree.outline, screen, tree.origin)
+        camera = placed.camera(tree.outline, screen, tree.origin, _UP[tree.kind.unit])
         # Full detail needs no errors from pictures, which take long.
         usual = usual if budget < float("inf") else "cloud_error"
         allocator = points.PointAllocator(tree, **self.chooser(usual))
@@ -183,8 +185,9 @@ def view(
 
     with running(f"opening {cloud.name}"):
         tree, budget = choice.tree(cloud)
-        camera = placed.camera(tree.outline, viewport, tree.origin)
-        options = {"up": None if placed.camera_file else vector(placed.up, "--up"), "budget": budget}
+        up = placed.upward(_UP[tree.kind.unit])
+        camera = placed.camera(tree.outline, viewport, tree.origin, up)
+        options = {"up": None if placed.camera_file else up, "budget": budget}
         options |= choice.chooser("cloud_error")
     if screenshot is None:
         with (

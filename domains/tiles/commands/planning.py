@@ -30,7 +30,7 @@ def plan(
 ) -> None:
     """Find the smallest error target whose tiles fit into a cache, beside the results of the viewers' own rules.
 
-    The camera is placed as for meshes, in the tileset's frame; `--up 0,0,1` suits most. The rules of 3DTilesRendererJS
+    The camera is placed as for meshes, in the tileset's frame. The rules of 3DTilesRendererJS
     and CesiumJS are replayed on a turn around the tileset's vertical: the output counts repeated fetches and refusals.
     Contents are not opened, only their sizes are read: a damaged content is not noticed.
     """
@@ -38,7 +38,7 @@ def plan(
 
     with running(f"planning {tileset.name}"):
         tree, size = tiles.read_tileset(tileset), byte_count(cache)
-        camera = placed.camera(_corners(tree.bounds), viewport)
+        camera = placed.camera(_corners(tree.bounds), viewport, usual_up=tree.up.tolist())
         chosen = tiles.plan(tree, camera, size)
         path = _turn(tree, camera, frames)
         rules = {

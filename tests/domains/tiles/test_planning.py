@@ -116,3 +116,9 @@ def test_the_turn_keeps_its_height_above_the_ground(tmp_path):
     assert facts["target_pixels"] == pytest.approx(70 * 540 * 3**0.5 / 50, rel=1e-3)
     assert facts["turn, plan: mean error"] == pytest.approx(facts["target_pixels"], rel=1e-3)
     assert facts["turn, 3DTilesRendererJS: mean error"] == pytest.approx(facts["target_pixels"], rel=1e-3)
+    plans = []
+    for name, more in (("usual.json", ()), ("given.json", ("--up", ",".join(map(str, up.tolist()))))):
+        options = "--cache", "1kB", "--frames", 1, "--json", tmp_path / name
+        assert run_hra("tiles", "plan", tmp_path / "tileset.json", *options, *more) == 0
+        plans.append(json.loads((tmp_path / name).read_text())["target_pixels"])
+    assert plans[0] == pytest.approx(plans[1], rel=1e-3)  # the camera is above the ground without --up, too

@@ -70,6 +70,15 @@ def test_the_default_camera_sees_the_whole_cloud(
     assert max(high / 60, wide / 96) > 0.6
 
 
+@pytest.mark.parametrize(("kind", "up"), [("cloud", "0,1,0"), ("splats", "0,-1,0")])
+def test_splats_are_drawn_with_their_y_down(kind: str, up: str, tmp_path: Path, request: pytest.FixtureRequest):
+    save_tree(tmp_path / "a.hpt", build(request.getfixturevalue(kind)))
+    words = ["render", str(tmp_path / "a.hpt"), "--viewport", "48x40", "-o"]
+    for name, more in (("usual.png", []), ("given.png", ["--up", up])):
+        assert CliRunner().invoke(app, [*words, str(tmp_path / name), *more]).exit_code == 0
+    assert np.array_equal(load_image(tmp_path / "usual.png"), load_image(tmp_path / "given.png"))
+
+
 def outline_of(cloud: PointCloud | SplatCloud) -> np.ndarray:
     found = build(cloud).outline
     return np.stack([found.min(axis=0), found.max(axis=0)])
