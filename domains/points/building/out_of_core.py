@@ -21,6 +21,7 @@ from hra.domains.points.cloud.extent import Extent, GrowingExtent
 from hra.domains.points.files.las import checked_reader, is_copc, read_las
 from hra.domains.points.files.las_header import (
     WEEK,
+    GrowingShades,
     check_header,
     las_errors,
     las_fields,
@@ -28,7 +29,6 @@ from hra.domains.points.files.las_header import (
     las_place,
     las_shades,
     said_fields,
-    shown_shades,
 )
 from hra.domains.points.files.saved import FIELD_ENTRY, additions
 from hra.errors import ArrayError, FileError, HraError, LimitExceeded
@@ -214,8 +214,8 @@ def _write(stream: IO[bytes], columns: NodeColumns, slices: list[_Slice], nodes:
                 write(addition, array)
 
 
-def las_facts(source: Path) -> tuple[Facts, np.ndarray]:
-    """What holds for all points of a file, and the largest numbers [4] that are stored as colours and intensity.
+def las_facts(source: Path) -> tuple[Facts, GrowingShades]:
+    """What holds for all points of a file, and what its colours and intensities mean.
 
     Where coordinates begin, what colours are full and which fields say something is known after the last point.
 
@@ -227,11 +227,12 @@ def las_facts(source: Path) -> tuple[Facts, np.ndarray]:
     if source.suffix.lower() not in (".las", ".laz"):
         fix = "convert it to LAS, or build it without --memory"
         raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
-    there, full, place = None, np.zeros(4, np.uint16), ({}, False)
+    there, full, place = None, GrowingShades(), ({}, False)
     said, fixed = dict[str, np.ndarray](), False
     for places, shades, fields, place, total, fixed in _blocks(source):  # noqa: B007, the same for all
-        there, full = there or GrowingExtent(total), np.maximum(full, shades.max(axis=0))
+        there = there or GrowingExtent(total)
         there.add(places)
+        full.add(shades)
         for name, rows in fields.items():  # one row that says something, if any does
             if not len(said.get(name, ())):
                 said[name] = rows[rows.reshape(len(rows), -1).any(axis=1)][:1]
@@ -243,7 +244,7 @@ def las_facts(source: Path) -> tuple[Facts, np.ndarray]:
     return Facts(kind, (x, y, z), place[0]), full
 
 
-def las_records(source: Path, path: Path, facts: Facts, full: np.ndarray) -> tuple[Records, Extent]:
+def las_records(source: Path, path: Path, facts: Facts, full: GrowingShades) -> tuple[Records, Extent]:
     """Write positions, colours and fields of all points as float32 rows [P, 6 + k], as `read_las` would give them.
 
     Parameters
@@ -261,7 +262,7 @@ def las_records(source: Path, path: Path, facts: Facts, full: np.ndarray) -> tup
     kind, local, count = facts.kind, None, 0
     with path.open("wb") as out:
         for places, shades, fields, _, total, _ in _blocks(source):
-            rows = np.column_stack([places - facts.origin, shown_shades(shades, full)]).astype(np.float32)
+            rows = np.column_stack([places - facts.origin, full.shown(shades)]).astype(np.float32)
             if not np.isfinite(rows).all():
                 raise ArrayError("a coordinate is not finite", where=str(source)[:500], fix="repair the file")
             own = {WEEK if name == "gps_time" and WEEK in (kind.names or ()) else name: v for name, v in fields.items()}

@@ -37,6 +37,8 @@ RESERVED = {*_NO_FIELDS, *_WAVES, *"xyz", "bit_fields", "classification_flags", 
 RESERVED |= {"place", "returns", "flags", "color", "flag_byte", "return_num", "num_returns", "scan_dir_flag"}
 RESERVED |= {"edge_flight_line", "pt_src_id", "wave_packet_desc_index", "byte_offset_to_waveform_data"}
 RESERVED |= {"waveform_packet_size", "return_point_waveform_loc"}
+# The share of intensities up to white.
+_WHITE = 0.99
 # Bytes before the first chunk: where the table of chunks is.
 _TABLE_PLACE = 8
 
@@ -151,16 +153,30 @@ def las_shades(found: Any) -> np.ndarray:
     return np.column_stack([*(found[name] if name in names else none for name in colors), found["intensity"]])
 
 
-def shown_shades(shades: np.ndarray, full: np.ndarray) -> np.ndarray:
-    """Colours [P, 3] in 0 .. 1, or intensities as grey where no point has a colour: zeros say nothing.
+class GrowingShades:
+    """What shades of all points mean, which come block by block; it is the same whatever the blocks."""
 
-    Parameters
-    ----------
-    shades : see `las_shades`. full : the largest numbers [4] that are stored anywhere.
-    """
-    if full[:3].any():
-        return shown_colors(shades[:, :3], int(full[:3].max()))
-    return np.repeat(shades[:, 3:] / full[3], 3, axis=1) if full[3] else np.full((len(shades), 3), 0.5)
+    def __init__(self) -> None:
+        self._full, self._counts = 0, np.zeros(2**16, np.int64)
+
+    def add(self, shades: np.ndarray) -> None:
+        """Take a block [n, 4] more, see `las_shades`."""
+        self._full = max(self._full, int(shades[:, :3].max(initial=0)))
+        self._counts += np.bincount(shades[:, 3], minlength=len(self._counts))
+
+    def shown(self, shades: np.ndarray) -> np.ndarray:
+        """Colours [P, 3] in 0 .. 1; where no point has a colour, which says nothing, intensities as grey.
+
+        White is what 99 of 100 intensities do not exceed: a mirror would leave all others black. Where all are one,
+        points are grey.
+        """
+        if self._full:
+            return shown_colors(shades[:, :3], self._full)
+        there = np.flatnonzero(self._counts)
+        if len(there) < 2:
+            return np.full((len(shades), 3), 0.5)
+        white = np.searchsorted(self._counts.cumsum(), _WHITE * self._counts.sum()) or there[-1]
+        return np.repeat((shades[:, 3:] / white).clip(0, 1), 3, axis=1)
 
 
 def shown_colors(colors: np.ndarray, full: int) -> np.ndarray:
@@ -171,8 +187,9 @@ def shown_colors(colors: np.ndarray, full: int) -> np.ndarray:
 
 def las_colors(found: Any) -> np.ndarray:
     """Colours [P, 3] in 0 .. 1 of points that laspy read, or their intensity as grey."""
-    shades = las_shades(found)
-    return shown_shades(shades, shades.max(axis=0, initial=0))
+    shades, growing = las_shades(found), GrowingShades()
+    growing.add(shades)
+    return growing.shown(shades)
 
 
 def las_fields(found: Any) -> dict[str, np.ndarray]:

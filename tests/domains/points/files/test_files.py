@@ -82,6 +82,25 @@ def test_colors_of_las_that_are_all_0_give_way_to_the_intensity(kind: int, tmp_p
     assert np.allclose(load_points(tmp_path / "a.las").colors, [[0, 0, 0], [0, 0, 0], [0, 9 / 255, 0]])
 
 
+@pytest.mark.parametrize(
+    ("intensities", "shown"),
+    [
+        ([*[50] * 99, *[100] * 100, 60_000], [*[0.5] * 99, *[1] * 101]),  # a mirror among fields
+        ([0] * 199 + [7], [0] * 199 + [1]),
+        ([65_535] * 200, [0.5] * 200),
+    ],
+)
+def test_intensities_are_seen(intensities: list[int], shown: list[float], tmp_path: Path):
+    laspy = pytest.importorskip("laspy")
+    written = laspy.create(point_format=0)
+    written.x = written.y = written.z = np.arange(200.0)
+    written.intensity = np.array(intensities, np.uint16)
+    written.write(str(tmp_path / "a.las"))
+    cloud = load_points(tmp_path / "a.las")
+    assert np.allclose(cloud.colors, np.outer(shown, [1, 1, 1]))
+    assert cloud.fields["intensity"].tolist() == intensities
+
+
 def test_a_tree_comes_back(splats: SplatCloud, tmp_path: Path):
     tree = build(splats)
     save_tree(tmp_path / "tree.hpt", tree)
