@@ -1,7 +1,7 @@
 """Compact files of splats: .splat, .spz, and PLY as PlayCanvas compresses it. A .ksplat is refused by its name.
 
-The axes of SPZ lead right, up and back, those of all others right, down and forward: splats of SPZ are turned by half a
-turn around x.
+The axes of SPZ lead right, up and back unless an extension names others, those of all others right, down and forward:
+numbers of SPZ change their signs.
 
 Sources: antimatter15/splat, README: 32 bytes for each splat. Niantic Spatial, spz, README: versions 2 to 4.
 PlayCanvas, The Compressed PLY Format: chunks of 256 splats, whose numbers are shares of the chunk's ranges.
@@ -10,6 +10,7 @@ PlayCanvas, The Compressed PLY Format: chunks of 256 splats, whose numbers are s
 from __future__ import annotations
 
 import struct
+import warnings
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 
 from hra.domains.points.cloud.clouds import BANDS, SplatCloud
 from hra.domains.points.files.finite import checked_splats
-from hra.errors import FileError, MissingExtra
+from hra.errors import FileError, MissingExtra, RepairWarning
 from hra.files.limits import DEFAULT
 from hra.files.ply import Columns
 
@@ -28,10 +29,11 @@ _SPLAT = np.dtype([("place", "<f4", 3), ("scale", "<f4", 3), ("color", "u1", 4),
 _CHUNK = 256
 PACKED = ("packed_position", "packed_rotation", "packed_scale", "packed_color")
 _NGSP, _SPZ_COLOR = 0x5053474E, 0.15
-# Half a turn around x: of positions, of quaternions (w, x, y, z), and of harmonics, by their signs where y and z are
-# those of the other side.
-_TURNED, _TURNED_QUATERNION = np.array([1, -1, -1]), np.array([1, 1, -1, -1])
-_TURNED_HARMONICS = np.array([-1, -1, 1, -1, 1, 1, -1, 1, -1, 1, -1, -1, 1, -1, 1])
+# Extensions of SPZ: the flag that there are some, and the one that names the axes. Of its numbers, less 1, the bits are
+# right, up and forward; behind the first eight, axes lie crosswise.
+_EXTENDED, _AXES, _USUAL_AXES, _ALONG = 2, 0xADBE0003, 4, 8
+# Harmonics of each degree; what is above `BANDS` is left out.
+_SPZ_BANDS = (*BANDS, 24)
 _FIX = "convert it to PLY, for example by splat-transform"
 
 
@@ -65,34 +67,70 @@ def read_splat(data: bytes, where: str) -> SplatCloud:
 def read_spz(data: bytes, where: str) -> SplatCloud:
     """Splats with harmonics of up to three bands, on the axes of the splat PLY: y and z of the file change their signs.
 
+    Other axes are read, too, if an extension names them and they lead along these.
+
+    Warns
+    -----
+    RepairWarning : harmonics of a fourth band, or other extensions, were left out.
+
     Raises
     ------
-    FileError : not SPZ of version 2, 3 or 4, or it is damaged. LimitExceeded : it would unpack to too much.
-    MissingExtra : version 4, and zstandard is not installed.
+    FileError : not SPZ of version 2, 3 or 4, of axes that lie crosswise, or it is damaged. LimitExceeded : it would
+        unpack to too much. MissingExtra : version 4, and zstandard is not installed.
     """
     try:
         whole = _inflated(data, where) if data[:2] == b"\x1f\x8b" else data
-        magic, version, count, degree, bits, _, streams = struct.unpack_from("<IIIBBBB", whole)
-        if magic != _NGSP or version not in (2, 3, 4) or degree >= len(BANDS) or not count:
+        magic, version, count, degree, bits, flags, streams = struct.unpack_from("<IIIBBBB", whole)
+        if magic != _NGSP or version not in (2, 3, 4) or degree >= len(_SPZ_BANDS) or not count:
             raise ValueError(f"version {version}, degree {degree}, {count} splats")
-        sizes = [9, 1, 3, 3, 3 if version == 2 else 4, 3 * BANDS[degree]]
+        sizes = [9, 1, 3, 3, 3 if version == 2 else 4, 3 * _SPZ_BANDS[degree]]
         lengths = [count * size for size in sizes]
         DEFAULT.check_archive(sum(lengths), len(data), where)
         parts = _streams(whole, streams, lengths) if version == 4 else _cut(whole[16:], lengths)
+        extensions = whole[32 : struct.unpack_from("<I", whole, 16)[0]] if version == 4 else whole[16 + sum(lengths) :]
+        x, y, z = signs = _axis_signs(extensions if flags & _EXTENDED else b"", where)
         place, alpha, color, scale, turn, rest = (part.reshape(count, -1) for part in parts)
         # Three bytes each: moved to the upper end, the sign is the number's.
         wide = np.zeros((count, 3, 4), np.uint8)
         wide[..., 1:] = place.reshape(count, 3, 3)
-        positions = (wide.view("<i4")[..., 0] >> 8) / 2.0**bits * _TURNED
-        harmonics = (rest.reshape(count, BANDS[degree], 3).astype(float) - 128) / 128
-        harmonics *= _TURNED_HARMONICS[: BANDS[degree], None]
+        positions = (wide.view("<i4")[..., 0] >> 8) / 2.0**bits * signs
+        kept = BANDS[min(degree, len(BANDS) - 1)]
+        if degree >= len(BANDS):
+            what = f"{where}: harmonics of band {degree} were left out, which are not read"
+            warnings.warn(what[-500:], RepairWarning, stacklevel=5)
+        harmonics = (rest.reshape(count, _SPZ_BANDS[degree], 3)[:, :kept].astype(float) - 128) / 128
+        harmonics *= np.array([y, z, x, x * y, y * z, 1, x * z, 1, y, x * y * z, y, z, x, z, x])[:kept, None]
         colors = 0.5 + HARMONIC * (color / 255 - 0.5) / _SPZ_COLOR
         shown = colors if degree else colors.clip(0, 1)
         turns = _quaternions_2(turn) if version == 2 else _quaternions_3(turn.copy().view("<u4")[:, 0])
-        turns = turns * _TURNED_QUATERNION
+        turns = turns * np.array([1, y * z, x * z, x * y])
         return checked_splats(where, positions, np.exp(scale / 16 - 10), turns, shown, alpha[:, 0] / 255, harmonics)
     except (ValueError, struct.error, zlib.error) as error:
         raise FileError(f"this is not an SPZ file of version 2 to 4: {error}", where=where, fix=_FIX) from error
+
+
+def _axis_signs(extensions: bytes, where: str) -> tuple[int, int, int]:
+    """What takes the axes of a file to right, down and forward: 1, or -1 for those that lead the other way.
+
+    Raises
+    ------
+    ValueError : axes that lie crosswise, or of no known number. struct.error : a record is cut off.
+    """
+    axes, at, others = _USUAL_AXES, 0, list[str]()
+    while at < len(extensions):
+        kind, length = struct.unpack_from("<II", extensions, at)
+        if kind == _AXES:
+            axes = struct.unpack_from("<I", extensions, at + 8)[0] or _USUAL_AXES
+        else:
+            others.append(f"{kind:#010x}")
+        at += 8 + length
+    if axes > _ALONG:
+        raise ValueError(f"axes of number {axes} are not read, only those along right, up and back")
+    if others:
+        what = f"{where}: the extensions {', '.join(others[:8])} of SPZ were left out"
+        warnings.warn(what[-500:], RepairWarning, stacklevel=6)
+    right, up, forward = ((axes - 1) >> bit & 1 for bit in range(3))
+    return 2 * right - 1, 1 - 2 * up, 2 * forward - 1
 
 
 def _inflated(data: bytes, where: str) -> bytes:

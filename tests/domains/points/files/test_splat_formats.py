@@ -186,9 +186,9 @@ def test_spz_files(version: int, bands: int, tmp_path: Path):
     assert np.allclose(upright(found).harmonics, values.reshape(2, bands, 3))
 
 
-def upright(cloud: SplatCloud) -> SplatCloud:
-    """With y up and z backwards, as in an SPZ file: the signs of harmonics are those of their values there."""
-    turned, signs = np.diag([1.0, -1, -1]), np.ones(0)
+def upright(cloud: SplatCloud, axes: str = "RUB") -> SplatCloud:
+    """On the axes of an SPZ file, as a rule y up and z backwards: harmonics have the signs of their values there."""
+    turned, signs = np.diag([1.0 if a == b else -1.0 for a, b in zip(axes, "RDF", strict=True)]), np.ones(0)
     count = cloud.harmonics.shape[1]
     if count:
         directions = np.random.default_rng(0).normal(size=(9, 3))
@@ -199,6 +199,48 @@ def upright(cloud: SplatCloud) -> SplatCloud:
     covariances = (turned @ full @ turned).reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
     rest = cloud.harmonics * signs[:, None]
     return SplatCloud(cloud.positions @ turned, covariances, cloud.colors, cloud.opacities, rest)
+
+
+def extended(version: int, bands: int, *records: tuple[int, int]) -> bytes:
+    """An SPZ file with extensions of one number each."""
+    more = b"".join(struct.pack("<III", kind, 4, number) for kind, number in records)
+    if version == 4:
+        data = bytearray(spz(4, bands))
+        data[14], data[16] = 2, 32 + len(more)
+        return bytes(data[:32] + more + data[32:])
+    data = bytearray(gzip.decompress(spz(version, bands)))
+    data[14] = 2
+    return gzip.compress(bytes(data + more))
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+@pytest.mark.parametrize(
+    ("number", "axes"), [*enumerate(["RUB", "LDB", "RDB", "LUB", "RUB", "LDF", "RDF", "LUF", "RUF"])]
+)
+def test_spz_says_where_its_axes_lead(number: int, axes: str, version: int, tmp_path: Path):
+    (tmp_path / "a.spz").write_bytes(extended(version, 15, (0xADBE0003, number)))
+    found = upright(loaded(tmp_path / "a.spz"), axes)
+    alike(found, 0.08)
+    assert np.allclose(found.harmonics, ((np.arange(100, 190) - 128) / 128).reshape(2, 15, 3))
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_extensions_of_spz_that_are_not_read_are_named(version: int, tmp_path: Path):
+    (tmp_path / "a.spz").write_bytes(extended(version, 3, (0xADBE0002, 7), (0xADBE0003, 4)))
+    with pytest.warns(RepairWarning, match="the extensions 0xadbe0002 of SPZ were left out"):
+        alike(upright(loaded(tmp_path / "a.spz")), 0.08)
+    (tmp_path / "a.spz").write_bytes(extended(version, 3, (0xADBE0003, 9)))
+    with pytest.raises(FileError, match="axes of number 9 are not read"):
+        load_points(tmp_path / "a.spz")
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_a_fourth_band_of_spz_is_left_out(version: int, tmp_path: Path):
+    (tmp_path / "a.spz").write_bytes(spz(version, 24))
+    with pytest.warns(RepairWarning, match="harmonics of band 4 were left out"):
+        found = upright(loaded(tmp_path / "a.spz"))
+    alike(found, 0.08)
+    assert np.allclose(found.harmonics, ((np.arange(100, 244) - 128) / 128).reshape(2, 24, 3)[:, :15])
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])
