@@ -15,8 +15,8 @@ _SAMPLE = 2**16
 _STRAYS, _FAR = 0.01, 32
 # The octree has 2**21 cells along an axis, enough for what lies so many times as far: only farther points lose levels.
 _GRID = 256
-# More than a hundredth are strays, too, behind a gap of so many times what lies on the side of most.
-_GAP = 64
+# More than a hundredth are strays, too, behind a gap of so many times what lies on the side of most; so is one of ten.
+_GAP, _FEWEST = 64, 10
 
 
 class Extent(NamedTuple):
@@ -86,7 +86,7 @@ class GrowingExtent:
         """That of all blocks, of which there is one at least."""
         sample = np.concatenate(self._sample)
         near = _near(sample)
-        if len(sample) * _STRAYS >= 1:
+        if len(sample) >= _FEWEST:
             most = _most(sample)
             # Fewer strays than are left out anyway change nothing.
             if (near[0] < most[0]).any() or (near[1] > most[1]).any():

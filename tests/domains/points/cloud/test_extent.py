@@ -65,6 +65,17 @@ def test_the_extent_is_the_same_whatever_the_blocks(seed: int, ends: list[int]) 
     assert all(np.array_equal(one, two) for one, two in zip(growing.extent(), Extent.of(places), strict=True))
 
 
+@pytest.mark.parametrize("count", [10, 11, 50, 99, 100])
+def test_a_stray_among_few_points_costs_them_nothing(count: int) -> None:
+    places = block(count)
+    places[0] = 0
+    origin = Extent.of(places).map_corners()[0]
+    assert np.abs((places - origin).astype(np.float32) + origin - places)[1:].max() < 1e-5
+    # A wide cloud of few points has none.
+    rows = np.random.default_rng(count).normal(size=(count, 3)) * 10
+    assert np.array_equal(Extent.of(rows).without_strays(), [rows.min(axis=0), rows.max(axis=0)])
+
+
 @pytest.mark.parametrize("share", [0.02, 0.05, 0.3, 0.45])
 @pytest.mark.parametrize("side", [10.0, 100.0, 20_000.0])
 def test_many_strays_leave_most_points_their_places(share: float, side: float) -> None:
