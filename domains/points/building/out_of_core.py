@@ -30,7 +30,7 @@ from hra.domains.points.files.las_header import (
     las_shades,
     said_fields,
 )
-from hra.domains.points.files.saved import FIELD_ENTRY, additions
+from hra.domains.points.files.saved import FIELD_ENTRY, additions, check_suffix
 from hra.errors import ArrayError, FileError, HraError, LimitExceeded
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import local_path, open_regular
@@ -88,7 +88,8 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
 
     Raises
     ------
-    FileError : another format, a damaged file, one without points, or a file cannot be written.
+    FileError : another format, a damaged file, one without points, a suffix of ``out`` that is not ``.hpt``, or a file
+        cannot be written.
     HraError : too little memory, or ``OUT.parts`` holds something else. MissingExtra : laspy is not installed.
     ArrayError : a coordinate that is not finite, or a cloud of 1e9 units or more.
     LimitExceeded : more than 2**30 points, more at one place than a part may have, or an archive that unpacks to too
@@ -105,6 +106,7 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
     ...     points.build_out_of_core(f"{folder}/a.las", f"{folder}/a.hpt", memory=2**30).leaves
     5
     """
+    check_suffix(out)
     file, target = local_path(source), local_path(out)
     points_of_part(memory, packed_type({}))  # too little for any points is said before they are read
     with scratch_folder(target, {"points": str(file.resolve())}, resumed=False) as folder:

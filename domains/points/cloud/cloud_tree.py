@@ -74,7 +74,7 @@ class CloudTree:
         held = self.hierarchy.node
         more = [rows for name, rows in held.items() if name == "harmonics" or name.startswith(FIELD)]
         far = 12 if any(self.origin) else 0
-        return self.kind.row_bytes + far + sum(rows[:1].nbytes for rows in more)
+        return self.kind.row_bytes + far + sum(rows[:1].size * _ply_bytes(rows.dtype) for rows in more)
 
     @property
     def fields(self) -> dict[str, np.ndarray]:
@@ -138,3 +138,8 @@ class CloudTree:
             return PointCloud(*shown, origin=self.origin, fields=fields, crs=self.crs)
         names = ("position", "covariance", "color", "opacity", *(("harmonics",) if "harmonics" in node else ()))
         return SplatCloud(*(node[name][nodes] for name in names), origin=self.origin)
+
+
+def _ply_bytes(kind: np.dtype) -> int:
+    """Of a number in PLY, whose fractions have four or eight bytes."""
+    return min(max(kind.itemsize, 4), 8) if kind.kind == "f" else kind.itemsize

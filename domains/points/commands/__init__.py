@@ -28,8 +28,6 @@ from hra.console import (
 from hra.console.camera_options import UP, CameraOptions, ViewportOption
 from hra.errors import BudgetTooSmall, HraError
 
-# Bytes that the header of a PLY file may take, so that --bytes holds for the whole file.
-_HEADER, _PROPERTY = 512, 24
 # The axes of splats lead right, down and forward.
 _UP = {"points": UP, "splats": (0.0, -1.0, 0.0)}
 
@@ -53,16 +51,14 @@ class _ChoiceOptions:
     def tree(self, cloud: Path) -> tuple[Any, float]:
         """A built tree, and what is spent of it."""
         from hra.domains import points
+        from hra.domains.points.files.reading import header_bytes
 
         if self.nodes is not None and self.byte_budget is not None:
             raise HraError("two budgets were given", where="hra points", fix="use --points or --bytes")
         tree, budget = points.load_tree(cloud), float("inf") if self.nodes is None else self.nodes
         if self.byte_budget is None:
             return tree, budget
-        names = [name for name, rows in tree.fields.items() for _ in range(rows[:1].size)]
-        harmonics = tree.hierarchy.node.get("harmonics")
-        names += [] if harmonics is None else [f"f_rest_{k}" for k in range(harmonics[:1].size)]
-        header = _HEADER + sum(len(name.encode()) + _PROPERTY for name in names)
+        header = header_bytes(tree.take([0]), len(tree.leaves))
         tree, asked = tree.with_cost("bytes"), byte_count(self.byte_budget)
         least = header + int(tree.hierarchy.base_cost)
         if asked < least:

@@ -76,10 +76,11 @@ def field_columns(fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         kind = _type(name, rows)
         for one, column in zip(named[name], [rows] if rows.ndim == 1 else list(rows.T), strict=True):
             own = one if name in kept else free_name(one, {*taken, *kept, *found})
-            if own != one:
+            if own != one or not name.split():
                 why = "PLY uses the name for something else" if one in taken else "another field has the name"
+                why = why if name.split() else "properties of PLY have names"
                 what = f"the field {name!r} became the property {own!r}: {why}"
-                warnings.warn(what[:500], RepairWarning, stacklevel=3)
+                warnings.warn(what[:500], RepairWarning, stacklevel=4)
             found[own] = column.astype(kind)
     return found
 
@@ -96,5 +97,5 @@ def _type(name: str, rows: np.ndarray) -> np.dtype:
     if rows.dtype.itemsize <= 4:
         return np.dtype(np.float32) if rows.dtype.kind == "f" else rows.dtype
     if rows.dtype.kind != "f" and ((rows > 2**53).any() or (rows < -(2**53)).any()):
-        warnings.warn(f"the field {name!r} was rounded to doubles"[:500], RepairWarning, stacklevel=4)
+        warnings.warn(f"the field {name!r} was rounded to doubles"[:500], RepairWarning, stacklevel=5)
     return np.dtype(np.float64)

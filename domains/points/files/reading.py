@@ -173,19 +173,29 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
         if not isinstance(cloud, PointCloud):
             raise HraError("COPC holds points, not splats", where=str(path), fix="write .ply")
         return write_atomically(path, partial(write_copc, cloud=cloud))
+    if isinstance(cloud, PointCloud) and cloud.crs:
+        what = f"{path}: PLY has no place for the coordinate system, which was left out"
+        warnings.warn(what, RepairWarning, stacklevel=2)
+    write_atomically(path, binary_table(_columns(cloud)))
+
+
+def header_bytes(cloud: PointCloud | SplatCloud, count: int) -> int:
+    """What the header of a PLY file takes that holds up to ``count`` rows like those of a cloud."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RepairWarning)  # fields that get other names are named once they are written
+        columns = _columns(cloud)
+    rows = len(cloud) * sum(values.itemsize for values in columns.values())
+    return len(binary_table(columns)) - rows + len(str(count)) - len(str(len(cloud)))
+
+
+def _columns(cloud: PointCloud | SplatCloud) -> dict[str, np.ndarray]:
     places = cloud.positions + np.array(cloud.origin) if any(cloud.origin) else cloud.positions
     columns = dict(zip("xyz", places.T, strict=True))
-    if isinstance(cloud, PointCloud):
-        colors = np.rint(cloud.colors * 255).astype(np.uint8)
-        columns |= dict(zip(COLORS, colors.T, strict=True))
-        columns |= {} if cloud.radii is None else {"radius": cloud.radii}
-        columns |= field_columns(cloud.fields)
-        if cloud.crs:
-            what = f"{path}: PLY has no place for the coordinate system, which was left out"
-            warnings.warn(what, RepairWarning, stacklevel=2)
-    else:
-        columns |= _splat_columns(cloud)
-    write_atomically(path, binary_table(columns))
+    if isinstance(cloud, SplatCloud):
+        return columns | _splat_columns(cloud)
+    columns |= dict(zip(COLORS, np.rint(cloud.colors * 255).astype(np.uint8).T, strict=True))
+    columns |= {} if cloud.radii is None else {"radius": cloud.radii}
+    return columns | field_columns(cloud.fields)
 
 
 def _splat_columns(cloud: SplatCloud) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from hra.domains.points.cloud.clouds import BANDS, PointCloud, SplatCloud
 from hra.errors import FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import enough_memory
-from hra.files.local_files import open_regular
+from hra.files.local_files import local_path, open_regular
 from hra.files.plain_arrays import plain_archive, save_plain
 
 _COMMON = {"position": 3, "color": 3, "reach": 0, "size": 0, "color_loss": 0, "cover_loss": 0, "shift": 0}
@@ -28,7 +28,7 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
 
     Raises
     ------
-    FileError : see `hra.files.atomic_write.write_atomically`.
+    FileError : another suffix than ``.hpt``; see `hra.files.atomic_write.write_atomically`.
 
     Examples
     --------
@@ -40,12 +40,24 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
     ...     len(points.load_tree(f"{folder}/two.hpt").leaves)
     2
     """
+    check_suffix(path)
     held = tree.hierarchy.node
     arrays = {name: held[name] for name in (*_KINDS[tree.kind.unit][1], "harmonics", "harmonic_loss") if name in held}
     whole = {"kind": np.array(tree.kind.unit), "parent": tree.parent, **arrays}
     whole |= additions(list(tree.fields), tree.origin, tree.crs)
     whole |= {f"{FIELD_ENTRY}{k}": rows for k, rows in enumerate(tree.fields.values())}
     write_atomically(path, lambda stream: save_plain(stream, whole))
+
+
+def check_suffix(path: str | os.PathLike[str]) -> None:
+    """Refuse to write a tree under the suffix of another file.
+
+    Raises
+    ------
+    FileError : another suffix than ``.hpt``.
+    """
+    if local_path(path).suffix.lower() != ".hpt":
+        raise FileError("trees of clouds are written as .hpt", where=str(path), fix="use the suffix .hpt")
 
 
 def additions(

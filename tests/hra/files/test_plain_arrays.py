@@ -213,7 +213,9 @@ def _allocation(path: Path) -> None:
 
 
 def _points(path: Path) -> None:
-    points.save_tree(path, points.build(points.PointCloud([[0, 0, 0], [1, 0, 0], [0, 1, 0]])))
+    tree = path.with_suffix(".hpt")
+    points.save_tree(tree, points.build(points.PointCloud([[0, 0, 0], [1, 0, 0], [0, 1, 0]])))
+    tree.replace(path)
 
 
 def _trace(path: Path) -> None:

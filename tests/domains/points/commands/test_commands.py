@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 from hra import samples
 from hra.domains.points import PictureError, PointCloud, SplatCloud, build, load_points, save_tree
 from hra.domains.points.commands import app
-from hra.errors import BudgetTooSmall
+from hra.errors import BudgetTooSmall, RepairWarning
 from hra.files.images import load_image
 
 
@@ -50,6 +51,31 @@ def test_bytes_that_are_too_few_name_what_suffices(tmp_path: Path, cloud: PointC
     enough = error.fix.removeprefix("use at least ").removesuffix(" bytes").replace(",", "")
     assert cut(enough).exit_code == 0
     assert (tmp_path / "a.ply").stat().st_size <= int(enough)
+
+
+@pytest.mark.parametrize("kind", ["cloud", "splats", "fields"])
+def test_bytes_are_those_of_the_file(kind: str, tmp_path: Path, request: pytest.FixtureRequest):
+    cloud = request.getfixturevalue("splats" if kind == "splats" else "cloud")
+    if kind == "fields":
+        numbers = np.arange(1800.0).reshape(600, 3)
+        fields = {"half": numbers[:, 0].astype(np.float16), "three": numbers, "yes": numbers[:, 0] > 9, " ": numbers}
+        cloud = PointCloud(cloud.positions, cloud.colors, origin=(5e5, 4e6, 0), fields=fields)
+    save_tree(tmp_path / "a.hpt", build(cloud))
+
+    def cut(size: int) -> tuple[int, int]:
+        words = ["cut", str(tmp_path / "a.hpt"), "-o", str(tmp_path / "a.ply"), "--bytes", str(size)]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0, result.output
+        return len(load_points(tmp_path / "a.ply")), (tmp_path / "a.ply").stat().st_size
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RepairWarning)
+        count, size = cut(10**9)
+        assert count == len(cloud) and cut(size) == (count, size)
+        fewer, less = cut(size - 1)
+        assert fewer < count and less < size
+        row = (size - cut(size // 2)[1]) / (count - cut(size // 2)[0])
+        assert size // 2 - 2 * row < cut(size // 2)[1] <= size // 2
 
 
 @pytest.mark.parametrize("kind", ["cloud", "splats"])

@@ -110,6 +110,12 @@ def test_whole_numbers_that_doubles_round_are_named(tmp_path: Path):
     assert said == ["the field 'serial' was rounded to doubles"]
 
 
+@pytest.mark.parametrize("name", ["", " "])
+def test_a_field_without_a_name_gets_one(name: str, tmp_path: Path):
+    said = saved(PointCloud(np.eye(3), fields={name: np.arange(3.0)}), tmp_path / "a.ply")
+    assert said == [f"the field {name!r} became the property 'field': properties of PLY have names"]
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.dictionaries(st.sampled_from(NAMES), st.integers(0, 3), min_size=1, max_size=8))
 def test_fields_of_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, wide: dict[str, int]):

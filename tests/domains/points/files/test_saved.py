@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hra.domains.points import PointCloud, load_tree
+from hra.domains.points import PointCloud, build, build_out_of_core, load_tree, save_tree
 from hra.errors import FileError
 
 
@@ -30,3 +30,12 @@ def test_parents_that_are_no_tree_are_refused(parent: object, tmp_path: Path) ->
     with pytest.raises(FileError, match="the parents are not in level order") as caught:
         load_tree(path)
     assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize("name", ["a.ply", "a", "a.hpt.npz"])
+def test_trees_are_not_written_under_other_suffixes(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"trees of clouds are written as \.hpt"):
+        save_tree(tmp_path / name, build(PointCloud([[0, 0, 0]])))
+    with pytest.raises(FileError, match=r"trees of clouds are written as \.hpt"):
+        build_out_of_core(tmp_path / "a.las", tmp_path / name, memory=2**30)
+    assert not [*tmp_path.iterdir()]
