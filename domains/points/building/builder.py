@@ -13,10 +13,10 @@ from hra.domains.points.cloud.moments import (
     Moments,
     areas_of,
     check_finite,
+    commonest,
     counts_of,
     disc_sizes,
     likenesses,
-    majorities,
     moments_of,
     overhangs,
     raised,
@@ -69,8 +69,7 @@ def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
         kept |= {FIELD + name: values[like] for name, values in cloud.fields.items()}
         classes = cloud.fields.get(CLASSES)
         if classes is not None and classes.ndim == 1:
-            found_classes = majorities(parent, leaf, np.unique(classes), lambda value: classes == value)
-            kept[FIELD + CLASSES] = found_classes.astype(classes.dtype)
+            kept[FIELD + CLASSES] = commonest(parent, leaf, classes)
     return CloudTree.of(parent, kept, PointCloud, origin=cloud.origin, crs=cloud.crs)
 
 

@@ -19,6 +19,7 @@ from hra.domains.points.cloud.moments import (
     Moments,
     areas_of,
     check_finite,
+    commonest,
     counts_of,
     disc_sizes,
     likenesses,
@@ -143,11 +144,11 @@ class Forest:
             if name == CLASSES:
                 if number is not None:
                     self._classes[number] = np.bincount(own, minlength=256)
-                    found = majorities(parent, leaf, np.unique(own), lambda value, own=own: own == value)
+                    values = commonest(parent, leaf, own)
                 else:
                     some = np.flatnonzero(self._classes.any(axis=0))
                     found = majorities(parent, leaf, some, lambda value: self._classes[:, int(value)])
-                values = found.astype(own.dtype)
+                    values = found.astype(own.dtype)
             self._columns.add(**{FIELD + name: values})
 
     def _sweep_overhangs(self) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 import hra
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
-from hra.domains.points.cloud.extent import Extent
+from hra.domains.points.cloud.extent import Extent, corners
 from hra.errors import HraError
 
 # Before the names of fields among the attributes of nodes.
@@ -91,19 +92,21 @@ class CloudTree:
         """The nodes of full detail, int [P]."""
         return np.flatnonzero(self.hierarchy.removed_by < 0)
 
-    @property
+    @cached_property
     def near_leaves(self) -> np.ndarray:
         """The nodes of full detail but for strays, int [K]: points far from all others."""
         leaves = self.leaves
         finest = self.hierarchy.attribute("position")[leaves]
-        low, high = Extent.of(finest).without_strays()
+        extent = Extent.of(finest)
+        low, high = extent.without_strays()
+        if (extent.low >= low).all() and (extent.high <= high).all():
+            return leaves
         return leaves[((finest >= low) & (finest <= high)).all(axis=1)]
 
     @property
     def bounds(self) -> np.ndarray:
         """Least and largest corner [2, 3] of the positions of full detail, `near_leaves`."""
-        finest = self.hierarchy.attribute("position")[self.near_leaves]
-        return np.stack([finest.min(axis=0), finest.max(axis=0)])
+        return corners(self.hierarchy.attribute("position")[self.near_leaves])
 
     @property
     def outline(self) -> np.ndarray:
