@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 import hra
+from hra.caching import cached_property
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.extent import Extent, corners
 from hra.errors import HraError
