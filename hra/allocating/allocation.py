@@ -18,7 +18,7 @@ from hra.model.metrics import ErrorMetric
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem, exact_number
 from hra.model.short_repr import html_table
-from hra.model.solution import Solution
+from hra.model.solution import Solution, no_bools
 from hra.model.units import rescale
 from hra.solvers.duals import Certificate, certify, shortfall_of
 from hra.traversals.hull import Hull
@@ -26,6 +26,8 @@ from hra.traversals.hull import Hull
 Status = Literal["optimal", "certified", "heuristic"]
 # Gaps up to this are none.
 _OPTIMAL = 1e-12
+# What else helps where a set breaks the contract of traversals.
+_OR_A_BUG = "as hra.complete does; if the traversal is one of hra's own, report this as a bug"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,15 +65,14 @@ class Allocation:
 
     def __post_init__(self) -> None:
         hierarchy, selected = self.hierarchy, self.selected
-        if selected.shape != (len(hierarchy),) or selected.dtype != np.bool_:
-            raise HraError("a traversal must return one bool per refinement", where=f"{selected.dtype}{selected.shape}")
+        if type(selected) is not np.ndarray or selected.dtype != np.bool_ or selected.shape != (len(hierarchy),):
+            raise no_bools(selected, len(hierarchy), "Solution.selected")
         if not hierarchy.is_valid(selected):
-            raise HraError("the traversal took a refinement without its predecessors", fix="report this as a bug")
+            what = "the traversal took a refinement without its predecessors"
+            raise HraError(what, where="Solution.selected", fix=f"take all that it builds on first, {_OR_A_BUG}")
         if self.cost > self.budget:
-            raise HraError(
-                f"the traversal spent {exact_number(self.cost)} of {exact_number(self.budget)}",
-                fix="report this as a bug",
-            )
+            what = f"the traversal spent {exact_number(self.cost)} of {exact_number(self.budget)}"
+            raise HraError(what, where="Solution.selected", fix=f"spend at most problem.capacity, {_OR_A_BUG}")
         selected.flags.writeable = False
 
     @property

@@ -20,7 +20,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import check_totals, exact_solutions
-from hra.errors import ArrayError, BackendUnavailable, HierarchyError
+from hra.errors import ArrayError, BackendUnavailable, HierarchyError, wrong_kind
 from hra.kernels.backends import adopt, give_back_all, on_host, require_host
 from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
 from hra.model.arrays import to_numpy
@@ -80,6 +80,7 @@ def allocate_batch(
 
     Raises
     ------
+    HraError : something else in the place of the hierarchy or the traversal.
     HierarchyError : "reference" and "warp" need a forest with costs that are whole numbers >= 0.
     ArrayError : gains of another shape or dtype, negative, not finite, or (on the host) too large to add up; budgets
         of another shape.
@@ -93,9 +94,12 @@ def allocate_batch(
     >>> hra.allocate_batch(pixels, np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]]), 2, traversal=hra.Exact()).gain
     array([5., 9.])
     """
+    chosen, fix = Hull() if traversal is None else traversal, "call allocate_batch(hierarchy, gain, budget)"
+    for name, given, kind in (("hierarchy", hierarchy, Hierarchy), ("traversal", chosen, Traversal)):
+        if not isinstance(given, kind):
+            raise wrong_kind(name, given, kind, fix)
     rows = _checked_rows(hierarchy, gain, backend)
     budgets = _budgets(budget, rows.shape[0], hierarchy)
-    chosen = traversal or Hull()
     if not on_host(rows):
         hull, forest = _require_hull(hierarchy, chosen, backend), _forest_on(hierarchy, str(rows.device))
         cut = _hull_points(hull, hierarchy, forest, rows, budgets, "warp")

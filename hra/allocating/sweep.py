@@ -21,7 +21,7 @@ from hra.files.local_files import local_path
 from hra.model.problem import Problem
 from hra.model.short_repr import html_table
 from hra.model.solution import Solution
-from hra.traversals.base import Traversal
+from hra.traversals.base import Traversal, is_whole
 from hra.traversals.best_first import BestFirst
 from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
@@ -195,7 +195,7 @@ def _check(allocator: Any, budgets: list[float], repeat: int) -> None:
     if not isinstance(allocator, HierarchicalResourceAllocator):
         what = f"the first argument is a {type(allocator).__name__}, not an allocator"
         raise HraError(what, where="sweep", fix="call hra.sweep(allocator, context, budgets, traversals)")
-    if not budgets or isinstance(repeat, bool) or not isinstance(repeat, int) or repeat < 1:
+    if not budgets or not is_whole(repeat) or repeat < 1:
         what = "no budgets were given" if not budgets else f"{repeat!r} is not a number of rounds"
         raise HraError(what, where="sweep", fix="pass budgets such as [1_000, 10_000], and repeat >= 1")
 

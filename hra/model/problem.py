@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hra.caching import cached_property
-from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, RepairWarning
+from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, RepairWarning, wrong_kind
 from hra.model.arrays import ReadOnlyArrays, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
 from hra.model.hierarchy import Hierarchy, divisible
@@ -79,6 +79,14 @@ class Problem(ReadOnlyArrays, ShortRepr):
     metric: ErrorMetric | None = None
     least_peak: Callable[[np.ndarray, np.ndarray], float] | None = None
 
+    def __post_init__(self) -> None:
+        if type(self.gain) is not np.ndarray or self.gain.dtype != np.float64:  # as a problem_for of one's own gives
+            gain = to_numpy(self.gain)
+            if gain.dtype.kind not in "iuf":
+                what = f"gains are numbers, got {gain.dtype}"
+                raise MetricError(what, where="Problem.gain", fix="return one gain per refinement, float64 [R]")
+            object.__setattr__(self, "gain", gain.astype(np.float64))
+
     @classmethod
     def of(cls, hierarchy: Hierarchy, metric: ErrorMetric, context: Any, budget: float) -> Problem:
         """Evaluate ``metric`` on ``hierarchy`` in ``context``.
@@ -86,7 +94,11 @@ class Problem(ReadOnlyArrays, ShortRepr):
         Raises
         ------
         MetricError : the metric returns another length, NaN, infinite or (for errors) negative values.
+        HraError : something else in the place of the hierarchy or the metric.
         """
+        for name, given, kind in (("hierarchy", hierarchy, Hierarchy), ("metric", metric, ErrorMetric)):
+            if not isinstance(given, kind):
+                raise wrong_kind(name, given, kind, "call hra.Problem.of(hierarchy, metric, context, budget)")
         value = _node_values(metric.evaluate(hierarchy, context), hierarchy, metric)
         if metric.kind == "gain":
             gain, least_error = gains_from_values(hierarchy, _clip_negative(value)), 0.0

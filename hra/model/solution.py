@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from hra.errors import HraError
 from hra.model.arrays import ReadOnlyArrays
 from hra.model.short_repr import ShortRepr
 
@@ -40,3 +42,11 @@ class Solution(ReadOnlyArrays, ShortRepr):
     shortfall: float | None = None
     upper_bound: float | None = None
     restricted: bool = False
+
+
+def no_bools(selected: Any, size: int, where: str) -> HraError:
+    """The error for what is not bool [size]: positions, and numbers that count as bools, are taken for other sets."""
+    array = isinstance(selected, np.ndarray)
+    given = f"{selected.dtype} {list(selected.shape)}" if array else f"a {type(selected).__name__}"
+    what = f"a traversal must return one bool per refinement, a bool array [{size}], got {given}"
+    return HraError(what, where=where, fix="return hra.Solution(np.isin(np.arange(problem.gain.size), taken))")

@@ -15,9 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import wrong_kind
+from hra.errors import ArrayError, wrong_kind
+from hra.model.arrays import to_numpy
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, total
+from hra.model.solution import no_bools
 
 # How far each window reaches down, as a share of the best priority that is left; the last one reaches the bottom.
 _WINDOWS = (0.98, 0.8, 0.2, 0.0)
@@ -69,6 +71,11 @@ def complete(
     gain, then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the
     numbering does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
 
+    Raises
+    ------
+    HraError : no problem, or a start that is not one bool per refinement.
+    ArrayError : not one priority per refinement, or one that is no number.
+
     Examples
     --------
     >>> import numpy as np, hra
@@ -78,11 +85,27 @@ def complete(
     """
     if not isinstance(problem, Problem):
         raise wrong_kind("problem", problem, Problem, "pass the argument of Traversal.select, or Allocation.problem")
+    if type(start) is not np.ndarray or start.dtype != np.bool_ or start.shape != problem.gain.shape:
+        raise no_bools(start, problem.gain.size, "start")
+    if type(priority) is not np.ndarray or priority.dtype != np.float64:
+        priority = to_numpy(priority)
+    _check_priorities(priority, problem.gain.size)
+    priority = priority.astype(np.float64, copy=False)
     selected = _fill_up(problem, start, priority, spend_all, among)
     # What costs less than nothing makes room for others.
     while problem.hierarchy.shrinks and take_shrinking(*problem.hierarchy.predecessors, problem.cost, selected):
         selected = _fill_up(problem, selected, priority, spend_all, None)
     return selected
+
+
+def _check_priorities(priority: np.ndarray, size: int) -> None:
+    """Raise unless there is one number for each refinement: compiled code would read past the end of fewer."""
+    if priority.shape != (size,) or priority.dtype.kind not in "iufb":
+        what = f"priorities must be numbers [{size}], got {priority.dtype} {list(priority.shape)}"
+        raise ArrayError(what, where="priority", fix="pass one for each refinement, such as problem.ratio")
+    bad = np.flatnonzero(np.isnan(priority))
+    if bad.size:
+        raise ArrayError("a priority is not a number", where=f"priority[{bad[0]}]", fix="pass -1 where it means never")
 
 
 def _fill_up(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
+from hra.errors import wrong_kind
 from hra.model.hierarchy import divisible
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors, total
@@ -106,6 +107,8 @@ def relaxation(problem: Problem) -> Relaxation:
     >>> found.selected, found.price, found.upper_bound
     (array([ True, False, False]), 1.5, 7.5)
     """
+    if not isinstance(problem, Problem):
+        raise wrong_kind("problem", problem, Problem, "pass the argument of Traversal.select, or Allocation.problem")
     if problem.hierarchy.parent is None:
         return Relaxation(*dag_relaxation(problem))
     if problem.is_unlimited:

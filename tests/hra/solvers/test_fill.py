@@ -6,9 +6,12 @@ Keys are equal where, and only where, refinements open up the same.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hra
+from hra.errors import ArrayError, HraError
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.fill import _before, _needs_keys, _pop, _push, structure_keys
 from tests.helpers.hierarchies import random_parents
@@ -60,3 +63,28 @@ def test_equal_keys_are_equal_subtrees(seed):
     assert tree.parent is not None
     form = forms(tree.parent, list(zip(gain.tolist(), cost.tolist(), strict=True)))
     assert len(set(keys)) == len(set(form)) == len(set(zip(keys, form, strict=True)))
+
+
+FLAT = hra.solve(hra.Hierarchy.flat([3, 2, 2]), 5, gains=[6.0, 3.0, 2.0]).problem
+NOTHING = np.zeros(3, bool)
+
+
+@pytest.mark.parametrize(
+    "made", [list, lambda p: p.astype(">f8"), np.float32, np.float16, np.int64, lambda p: np.repeat(p, 2)[::2]]
+)
+def test_equal_priorities_of_any_kind_give_the_same_choice(made):
+    priority = np.array([1.0, 2.0, 3.0])
+    assert hra.complete(FLAT, NOTHING, made(priority), spend_all=False).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("priority", [[1.0], [1.0] * 4, [np.nan, 1.0, 1.0], ["a"] * 3, [[1.0] * 3], 1.0])
+def test_what_is_not_one_priority_per_refinement_is_refused(priority):
+    with pytest.raises(ArrayError) as caught:
+        hra.complete(FLAT, NOTHING, priority, spend_all=False)
+    assert caught.value.where.startswith("priority")
+
+
+@pytest.mark.parametrize("start", [NOTHING[:2], np.zeros(4, bool), np.zeros(3, int), [False] * 3, np.array([0, 1])])
+def test_a_start_is_one_bool_per_refinement(start):
+    with pytest.raises(HraError, match="one bool per refinement"):
+        hra.complete(FLAT, start, FLAT.ratio, spend_all=False)

@@ -1,9 +1,34 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 
 import hra
+from hra.errors import HraError
+from tests.helpers.allocators import Plain, Table
+
+COSTS = {"whole": [5, 1, 1, 1, 1], "no common unit": [0.1234567890123456, 1 / 3, 1 / 7, 1 / 11, 1 / 13]}
+COSTS["less than nothing"] = [5, 1, 1, 0.2, 0.2]
+
+
+@dataclass(frozen=True)
+class Answers(hra.Traversal):
+    """Takes nothing, as what it is told, with what it is told to state."""
+
+    how: Any = np.asarray
+    price: Any = None
+    share: Any = None
+
+    def select(self, problem):
+        return hra.Solution(self.how(np.zeros(problem.gain.size, bool)), self.price, share=self.share)
+
+
+def solved(traversal: hra.Traversal, costs: list[float]) -> hra.Allocation:
+    tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1], costs)
+    return hra.solve(tree, tree.largest_cost, errors=[9.0, 4.0, 1.0, 1.0, 1.0], traversal=traversal)
 
 
 class Everything(hra.Traversal):
@@ -34,3 +59,48 @@ def test_costs_without_a_common_unit_are_within_the_budget():
 def test_a_strategy_without_select_cannot_be_made():
     with pytest.raises(TypeError, match="select"):
         type("Nothing", (hra.Traversal,), {})()
+
+
+@pytest.mark.parametrize("how", [list, np.flatnonzero, np.uint8, lambda taken: np.append(taken, False)])
+@pytest.mark.parametrize("costs", COSTS.values(), ids=COSTS)
+def test_what_is_not_one_bool_per_refinement_is_refused_by_name(how, costs):
+    with pytest.raises(HraError, match="one bool per refinement") as caught:
+        solved(Answers(how), costs)
+    assert caught.value.where == "Answers.select"
+
+
+@pytest.mark.parametrize("costs", COSTS.values(), ids=COSTS)
+def test_a_price_is_any_number_and_nothing_else(costs):
+    stated = solved(Answers(price=np.float32(0.25)), costs), solved(Answers(price=0.25), costs)
+    assert len({(one.price, one.upper_bound) for one in stated}) == 1
+    with pytest.raises(HraError, match="price must be a float"):
+        solved(Answers(price="1"), costs)
+
+
+def test_shares_are_one_for_each_edge():
+    both = hra.Hierarchy.dag([1, 1, 1], [[0, 2], [1, 2]])
+    given = {"gains": [1.0, 1.0, 5.0], "budget": 3}
+    as_list = hra.solve(both, **given, traversal=Answers(price=1.0, share=[0.5, 0.5]))
+    assert as_list.upper_bound == hra.solve(both, **given, traversal=hra.Exact()).gain
+    with pytest.raises(HraError, match="share has 1 values, expected 2"):
+        hra.solve(both, **given, traversal=Answers(price=1.0, share=[0.5]))
+
+
+@pytest.mark.parametrize("made", [list, np.float32, np.float16, lambda gain: gain.astype(">f8"), np.int64])
+@pytest.mark.parametrize("traversal", [hra.Hull(), hra.BestFirst(), hra.Exact()])
+def test_gains_of_a_problem_of_ones_own_are_numbers_of_any_kind(made, traversal):
+    class Own(Plain):
+        def problem_for(self, hierarchy, context, budget):
+            plain = super().problem_for(hierarchy, context, budget)
+            return hra.Problem(hierarchy, made(plain.gain), 0.0, budget, "error", True, plain.refinement_peak)
+
+    tree, metric = hra.Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], np.ones(7)), Table([8, 4, 2, 1, 1, 0, 0])
+    found = Own(tree, metric, traversal).allocate(None, 3)
+    assert found.selected.tolist() == Plain(tree, metric, traversal).allocate(None, 3).selected.tolist()
+    assert found.problem.gain.dtype == np.float64
+
+
+def test_gains_that_are_no_numbers_are_refused():
+    plain = hra.solve(hra.Hierarchy.flat([1, 1]), 1, gains=[1, 2]).problem
+    with pytest.raises(HraError, match="gains are numbers"):
+        hra.Problem(plain.hierarchy, np.array(["1", "2"]), 0.0, 1, "error", True, plain.refinement_peak)
