@@ -11,6 +11,7 @@ import pytest
 import hra
 from hra.domains import meshes
 from hra.errors import HraError
+from hra.residency import Trace, save_trace
 from tests.helpers.allocators import Plain, Table
 
 TREE = hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1])
@@ -54,6 +55,10 @@ CASES: dict[str, Call] = {
     "a number of states as text": lambda *_: hra.Exact("many"),  # pyright: ignore
     "hysteresis for a traversal": lambda *_: hra.Coherent(0.1),  # pyright: ignore
     "gains and hierarchy": lambda *_: hra.allocate_batch(np.ones((2, 2)), TREE, 2),  # pyright: ignore
+    "a traversal's class for a batch": lambda *_: hra.allocate_batch(TREE, np.ones((2, 1)), 2, traversal=hra.Hull),  # pyright: ignore
+    "trace and path": lambda *_: save_trace(Trace([0, 1], [0], [5]), "a.npz"),  # pyright: ignore
+    "a hierarchy to relax": lambda *_: hra.relaxation(TREE),  # pyright: ignore
+    "metric and hierarchy of a problem": lambda *_: hra.Problem.of(METRIC, TREE, None, 2),  # pyright: ignore
     "a hierarchy for a problem": lambda *_: hra.complete(TREE, np.zeros(1, bool), np.ones(1), spend_all=False),  # pyright: ignore
 }
 

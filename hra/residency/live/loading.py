@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future as _Future
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -80,11 +81,12 @@ class ReadFailure:
 
     Attributes
     ----------
-    item : what could not be read; error : why; retry_at : when it is tried again, by the loader's clock.
+    item : what could not be read; error : why, also a `SystemExit` of what reads, or that the executor took no call;
+        retry_at : when it is tried again, by the loader's clock.
     """
 
     item: int
-    error: Exception
+    error: BaseException
     retry_at: float
 
     def __str__(self) -> str:
@@ -214,12 +216,12 @@ class Loader:
             try:
                 self.arrived[item] = future.result()
                 self._failures.pop(item, None)
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # what ends a thread ends no program
                 failures += self._failed(item, error)
         self._forget_stale()
         return failures
 
-    def _failed(self, item: int, error: Exception) -> list[ReadFailure]:
+    def _failed(self, item: int, error: BaseException) -> list[ReadFailure]:
         self.held_bytes -= int(self._bytes[item])
         count = self._failures[item].count + 1 if item in self._failures else 1
         retry_at = self.reading.clock() + self.reading.backoff.seconds(count)
@@ -264,8 +266,17 @@ class Loader:
                 self._drop(items[least])
             if self._lacks_room(item):
                 return
-            self._flying[item] = self._executor.submit(self.reading.read, item)
+            self._flying[item] = self._submit(item)
             self.held_bytes += int(self._bytes[item])
+
+    def _submit(self, item: int) -> Future:
+        """The read of an item; one that has failed where the executor takes no call, so that it is reported, too."""
+        try:
+            return self._executor.submit(self.reading.read, item)
+        except Exception as error:
+            refused: _Future[Any] = _Future()
+            refused.set_exception(error)
+            return refused
 
     def _lacks_room(self, item: int) -> bool:
         return self.held_bytes + int(self._bytes[item]) > self.reading.limit_bytes

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError
-from hra.residency import Backoff, Loader, Reading
+from hra.residency import Backoff, Loader, ReadFailure, Reading
 from tests.helpers.virtual_reads import Flaky, VirtualReads
 
 COUNT = 20
@@ -131,6 +133,41 @@ def test_threads_read_and_close_ends_them() -> None:
         assert loader.arrived == {3: b"\x03"}
 
 
+def test_a_read_that_exits_is_a_failure_and_gives_its_bytes_back() -> None:
+    """What ends a thread ends no program: a decoder may call ``sys.exit``."""
+    with Loader(Reading(lambda item: sys.exit(3), np.full(2, 5), 10)) as loader:
+        loader.request([0, 1])
+        failures: list[ReadFailure] = []
+        while len(failures) < 2:
+            failures += loader.collect()
+        assert {type(failure.error) for failure in failures} == {SystemExit}
+        assert loader.held_bytes == 0 and not loader.arrived
+
+
+def test_an_executor_that_takes_no_call_is_a_failure_of_the_item_that_is_tried_again() -> None:
+    class Full(ThreadPoolExecutor):
+        refusing = True
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if self.refusing:
+                raise RuntimeError("the queue is full")
+            return super().submit(fn, *args, **kwargs)
+
+    now = [0.0]
+    with Full(1) as executor:
+        loader = Loader(Reading(lambda item: item, np.full(2, 5), 10, executor=executor, clock=lambda: now[0]))
+        loader.request([0, 1])
+        (first, second) = loader.collect()
+        assert (first.item, second.item, loader.held_bytes) == (0, 1, 0) and "queue is full" in str(first)
+        loader.request([0])
+        assert not loader.collect() and loader.held_bytes == 0  # it waits
+        executor.refusing, now[0] = False, first.retry_at
+        loader.request([0])
+        while not loader.arrived:
+            loader.collect()
+        assert loader.arrived == {0: 0}
+
+
 def test_bad_settings_are_refused() -> None:
     with pytest.raises(BudgetTooSmall, match="the limit is 9"):
         Loader(Reading(int, np.full(3, 10), 9))
@@ -198,14 +235,3 @@ def test_a_closed_loader_says_so() -> None:
     loader.close()
     with pytest.raises(HraError, match="closed"):
         loader.request([1])
-
-
-def test_bytes_do_not_count_where_a_read_could_not_begin() -> None:
-    class Full(VirtualReads):
-        def submit(self, call: Any, item: int, /) -> Any:
-            raise RuntimeError("queue is full")
-
-    loader = loader_on(Full(0), lambda item: item)
-    with pytest.raises(RuntimeError, match="full"):
-        loader.request([1])
-    assert loader.held_bytes == 0
