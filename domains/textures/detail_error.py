@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.textures.metrics import checked_feedback
-from hra.domains.textures.mips import reduction
+from hra.domains.textures.mips import page_side, reduction
 from hra.domains.textures.pages import PageTable, StreamedTexture, page_parents
 from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.tiles import tile_pages
@@ -147,6 +147,7 @@ def detail_of_image(
     if not mips.layout.size or len(mips.shapes[0]) != 3:
         raise ImageError(f"a texture is [H, W, C] with texels, not {list(mips.shapes[0])}")
     levels = tuple(adopt(level, "image") for level in mips.levels)
+    tile = page_side(tile)
     pages = tile_pages(*mips.shapes[0][:2], tile)
     return mips, _mean_bands(pages, levels, lambda level: _bands(levels, level, tile, backend=backend))
 

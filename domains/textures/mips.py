@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.errors import ImageError
 from hra.kernels import build_pyramid
-from hra.model.arrays import to_numpy
+from hra.model.arrays import to_numpy, whole_number
 
 
 def build_mips(image: Any, srgb: bool = False) -> tuple[np.ndarray, ...]:
@@ -51,15 +51,28 @@ def level_shapes(height: int, width: int) -> list[tuple[int, int]]:
     return shapes
 
 
+def page_side(size: Any) -> int:
+    """The side of a page in texels as an int.
+
+    Raises
+    ------
+    ImageError : no whole number from 1 to 2**31 - 1.
+    """
+    side = whole_number(size)
+    if side is None or not 1 <= side < 2**31:
+        what = f"the side of a page must be a whole number of texels, 1 or more, got {size}"
+        raise ImageError(what, where="tile or tail", fix="use 64, 128 or 256")
+    return side
+
+
 def tail_level(height: int, width: int, size: int) -> int:
     """The finest mip level that fits into ``size`` x ``size`` texels.
 
     Raises
     ------
-    ImageError : ``size`` below one texel.
+    ImageError : see `page_side`.
     """
-    if size < 1:
-        raise ImageError(f"a page of {size} texels is too small", where="tile or tail", fix="use 64, 128 or 256")
+    size = page_side(size)
     return next(m for m, shape in enumerate(level_shapes(height, width)) if max(shape) <= size)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.textures.formats import RGBA8, TexelFormat
-from hra.domains.textures.mips import build_mips, level_shapes, tail_level
+from hra.domains.textures.mips import build_mips, level_shapes, page_side, tail_level
 from hra.domains.textures.pages import PageTable, StreamedTexture
 from hra.domains.textures.sources.opening import ImageSource
 
@@ -63,7 +63,7 @@ class TiledTexture(StreamedTexture):
 
 def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = RGBA8) -> PageTable:
     """The tiles of a texture of ``height`` x ``width`` texels; no texel is needed to plan its memory."""
-    shapes = level_shapes(height, width)
+    shapes, tile = level_shapes(height, width), page_side(tile)
     tail = tail_level(height, width, tile)
     grids = [_grid(shapes[level], tile) for level in range(tail, -1, -1)]
     level = np.repeat(np.arange(tail, -1, -1), [rows * columns for rows, columns in grids])

@@ -134,7 +134,7 @@ class Codebook:
 
     def bytes_for(self, count: int) -> int:
         """Bytes of the numbers of so many tokens, each as many bits as the size needs; without the codebook."""
-        return -(-count * max((len(self.codes) - 1).bit_length(), 1) // 8)
+        return -(-int(count) * max((len(self.codes) - 1).bit_length(), 1) // 8)
 
     def _nearest(self, tokens: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         distance = _squared(tokens, self.codes)

@@ -21,6 +21,7 @@ from multiprocessing.connection import wait as wait_for
 from typing import Any, TypeVar
 
 from hra.errors import HraError
+from hra.model.arrays import whole_number
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -50,8 +51,10 @@ def in_processes(work: Callable[[Item], Done], items: Iterable[Item], jobs: int)
     ------
     HraError : another number of processes, or one of them was killed; what ``work`` raises is passed on.
     """
-    if type(jobs) is not int or not 1 <= jobs <= _MOST:
+    count = whole_number(jobs)
+    if count is None or not 1 <= count <= _MOST:
         raise HraError(f"cannot work in {jobs!r} processes", where="jobs", fix=f"use 1 to {_MOST}")
+    jobs = count
     context, others = multiprocessing.get_context("spawn"), multiprocessing.active_children()
     with ProcessPoolExecutor(jobs, context, initializer=_begin) as pool:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,17 @@ def indices(name: str, values: Any, low: int, high: int, length: int | None = No
         where = f"{name}[{bad[0]}]"
         raise ArrayError(f"{where} = {array[bad[0]]} is out of range", where=where, fix=f"use {low} .. {high - 1}")
     return array.astype(np.int32)
+
+
+def whole_number(value: Any) -> int | None:
+    """``value`` as an int of Python, None for what is no whole number.
+
+    Those of NumPy are whole numbers, too, but wrap around in their few bits and lack methods of Python's.
+    """
+    try:
+        return None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        return None
 
 
 class ReadOnlyArrays:

@@ -14,14 +14,13 @@ from hra.domains.meshes.building.backs import with_backs, without_backs
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
 from hra.domains.meshes.building.parts import Parts, with_parts
-from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
+from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors, size
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
-from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
 from hra.domains.meshes.mesh.report import BuildReport, Meter
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
-from hra.errors import HraError, MeshError, wrong_kind
+from hra.errors import MeshError, wrong_kind
 from hra.files.limits import DEFAULT, Limits
 
 _OF_ARRAYS = "make a mesh of arrays: meshes.from_arrays(positions, triangles)"
@@ -107,10 +106,8 @@ def built(
     ----------
     discrete : see `build_levels`.
     """
-    _check_size("cluster_size", cluster_size, range(16, MAX_TRIANGLES + 1, 4))
-    _check_size("group_size", group_size, range(3, 65))
-    if threads is not None:
-        _check_size("threads", threads, range(1, 1025))
+    settings = Settings(cluster_size, group_size, certified)
+    threads = None if threads is None else size("threads", threads, range(1, 1025))
     if not isinstance(source, (str, os.PathLike, TriangleMesh)):
         raise wrong_kind("source", source, (str, Path, TriangleMesh), _OF_ARRAYS)
     meter = Meter()
@@ -126,7 +123,7 @@ def built(
     if attributes is not None and (behind != np.arange(len(behind))).any():
         geometry = Geometry.of(positions, attributes, behind)
     geometry = with_parts(geometry, triangles)
-    settings, countdown = Settings(cluster_size, group_size, certified), Countdown(len(triangles), progress)
+    countdown = Countdown(len(triangles), progress)
     with Workers(threads or processors()) as workers:
         levels = build_levels(geometry, triangles, settings, workers, countdown, discrete=discrete)
     table, member_of = coarse_first(levels)
@@ -163,10 +160,3 @@ def _report(
         source=source,
         settings=settings,
     )
-
-
-def _check_size(name: str, value: int, allowed: range) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value not in allowed:
-        choice = f"from {allowed.start} to {allowed[-1]}" + (f" in steps of {allowed.step}" if allowed.step > 1 else "")
-        shown = value if not isinstance(value, int) or value.bit_length() < 64 else "a larger one"
-        raise HraError(f"{name} must be an integer {choice}, got {shown!r}", where=name, fix=f"use one {choice}")

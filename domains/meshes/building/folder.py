@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hra.domains.meshes.building.builder import build
-from hra.domains.meshes.building.settings import Settings
+from hra.domains.meshes.building.settings import Settings, size
 from hra.domains.meshes.files.suffixes import READ
 from hra.errors import HraError, MissingExtra
 from hra.files.file_list import FileList
@@ -90,7 +90,7 @@ def build_folder(
     Raises
     ------
     FileError : a folder without meshes, or one that cannot be written.
-    HraError : ``out`` holds another job, two meshes become one file, or a process was killed.
+    HraError : sizes out of range, ``out`` holds another job, two meshes become one file, or a process was killed.
 
     Examples
     --------
@@ -105,6 +105,7 @@ def build_folder(
     task = _Task(folder.root, Path(out), settings, appearance, grid_bits, limits)
     if len({task.place(name) for name in folder.names}) < len(folder.names):
         raise HraError("two meshes would become one file", where=str(folder.root)[:500], fix="rename one of them")
+    grid_bits = None if grid_bits is None else size("grid_bits", grid_bits, range(8, 17))
     # Jobs without it are those that earlier versions began.
     extra = {"appearance": True} if appearance else {}
     facts = {"grid_bits": grid_bits, "meshes": len(folder.names), "digest": folder.digest}

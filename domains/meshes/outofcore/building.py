@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hra.domains.meshes.building.settings import Settings, processors
+from hra.domains.meshes.building.settings import Settings, processors, size
 from hra.domains.meshes.outofcore.assembling import assemble
 from hra.domains.meshes.outofcore.corners import corner_blocks, origin_of, source_files
 from hra.domains.meshes.outofcore.memory import Share, check_source
@@ -24,6 +24,7 @@ from hra.files.local_files import local_path
 from hra.files.processes import in_processes
 from hra.files.scratch_folder import scratch_folder
 from hra.kernels.chunking import Records, chunk_records, shared_keys, weighted_parts
+from hra.residency.live.pool import byte_limit
 
 _CORNERS = 9
 # Rounds draw their borders at other places: a border of one is inside of a part of the next.
@@ -95,7 +96,9 @@ def build_out_of_core(
     ------
     FileError : the source is of another format or damaged, or a file cannot be written.
     MeshError : no triangles, or a coordinate that is not finite.
-    HraError : too little memory (said once the triangles are counted), or ``OUT.parts`` holds something else.
+    InvalidBudget : a memory that is no number >= 0.
+    HraError : sizes, jobs or threads out of range, too little memory (said once the triangles are counted), or
+        ``OUT.parts`` holds something else.
     OutOfMemory : nothing can be simplified further.
 
     Warns
@@ -111,10 +114,14 @@ def build_out_of_core(
     ...     meshes.build_out_of_core(skull, f"{folder}/skull.hra", memory=2**28, certified=False).triangles
     42480
     """
+    settings, jobs = Settings(cluster_size, group_size, certified), size("jobs", jobs, range(1, 1025))
+    if threads is not None:
+        threads = size("threads", threads, range(1, 1025))
+    memory = int(byte_limit("memory", memory))
     target, share = local_path(out), Share.of(memory, jobs, threads or processors())
     if target.suffix.lower() != ".hra":
         raise FileError("cluster meshes are written as .hra", where=str(target)[:500], fix="use the suffix .hra")
-    files, settings = source_files(source), Settings(cluster_size, group_size, certified)
+    files = source_files(source)
     about = {**asdict(settings), "part_triangles": share.triangles, "files": _facts(files)}
     with scratch_folder(target, about, resumed=True) as folder:
         chunks, origin = _chunks(files, folder, share)

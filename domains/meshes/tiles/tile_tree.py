@@ -30,7 +30,7 @@ from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.tiles.tileset import TileTree
 from hra.domains.meshes.tiles.whole import whole_mesh
 from hra.errors import HraError, MeshError
-from hra.model.arrays import group
+from hra.model.arrays import group, whole_number
 
 # Only used to cut what has been simplified, which is put together again.
 _CLUSTER_SIZE = 128
@@ -67,9 +67,11 @@ def build_tiles(
     >>> int((tree.parent < 0).sum()), tree.mesh.triangle_count, bool((tree.errors > 0).all())
     (1, 42480, True)
     """
-    if not isinstance(tile_triangles, int) or tile_triangles < _LEAST_TRIANGLES:
+    count = whole_number(tile_triangles)
+    if count is None or count < _LEAST_TRIANGLES:
         fix = f"use {_LEAST_TRIANGLES} or more"
         raise HraError(f"tiles of {tile_triangles!r} triangles", where="tile_triangles", fix=fix)
+    tile_triangles = count
     mesh, known = whole_mesh(source)
     shaded = _shaded(mesh)
     grid = Grid.around(shaded.positions, GRID_BITS)

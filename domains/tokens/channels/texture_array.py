@@ -21,6 +21,7 @@ from hra.errors import ArrayError, ImageError
 from hra.files.images.arrays import as_image, luma
 from hra.files.images.arrays import luma as luma_of
 from hra.kernels import gaussian_pyramid, laplacian_pyramid, steerable_pyramid
+from hra.model.arrays import whole_number
 
 MODEL_CHANNELS = range(17, 33)
 """Numbers of the channels that hold features of a model."""
@@ -155,8 +156,10 @@ def texture_array(
     ((8, 12, 24), ('luminance', 'red_green', 'blue_yellow'), (8, 12))
     """
     pixels = as_image(image)
-    if cell < 1:
-        raise ArrayError(f"a cell must have at least one pixel, got {cell}", where="cell")
+    side = whole_number(cell)
+    if side is None or side < 1:
+        raise ArrayError(f"a cell must have at least one pixel, got {cell}", where="cell", fix="use 16, for example")
+    cell = side
     grey = luma(pixels)[..., 0]
     channels = {
         **color_channels(pixels, cell),

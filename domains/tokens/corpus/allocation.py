@@ -14,6 +14,7 @@ from hra.domains.tokens.corpus.rows import Row, as_text, error_row, rows_of, tab
 from hra.domains.tokens.methods.named import named_allocator
 from hra.errors import HraError, MissingExtra
 from hra.files.images.files import decode_image, load_image
+from hra.model.arrays import whole_number
 from hra.model.problem import Problem
 from hra.pooling.pool import pool
 from hra.pooling.stream_price import Demand
@@ -67,9 +68,10 @@ class TokenAllocation:
 
     def __post_init__(self) -> None:
         for name in ("budget", "bank", "max_pixels"):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise HraError(f"{name} is {value!r}", where="TokenAllocation", fix="use a whole number above 0")
+            value = whole_number(given := getattr(self, name))
+            if value is None or value < 1:
+                raise HraError(f"{name} is {given!r}", where="TokenAllocation", fix="use a whole number above 0")
+            object.__setattr__(self, name, value)  # an int of Python goes into the facts of a job
         if self.bank > 1 and self.price is not None:
             raise HraError("a bank and a price were given", where="TokenAllocation", fix="leave one of them out")
         if self.price is not None and not 0 <= self.price < float("inf"):

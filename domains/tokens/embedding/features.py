@@ -10,7 +10,7 @@ import numpy as np
 from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Regions
 from hra.errors import ArrayError, MetricError
-from hra.model.arrays import to_numpy
+from hra.model.arrays import to_numpy, whole_number
 
 Encoder = Callable[[np.ndarray], Any]
 """image float32 [H, W, 3] -> features [h, w, D] over the whole image, at best one for each finest patch."""
@@ -64,7 +64,7 @@ def project(embeddings: Any, width: int) -> np.ndarray:
 
     Raises
     ------
-    ArrayError : no dimension to project.
+    ArrayError : no dimension to project, or a width that is no whole number above 0.
 
     Examples
     --------
@@ -76,6 +76,10 @@ def project(embeddings: Any, width: int) -> np.ndarray:
     values = to_numpy(embeddings).astype(np.float32)
     if values.ndim == 0:
         raise ArrayError("a single number is not an embedding", where="embeddings", fix="pass an array [..., D]")
+    size = whole_number(width)
+    if size is None or size < 1:
+        raise ArrayError(f"a width of {width}", where="width", fix="use a whole number such as 64")
+    width = size
     if values.shape[-1] <= width:
         return np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, width - values.shape[-1])])
     matrix = np.random.default_rng(0).standard_normal((values.shape[-1], width), np.float32)

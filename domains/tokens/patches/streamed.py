@@ -25,7 +25,7 @@ from hra.caching import cached_property, kept
 from hra.compiling import njit
 from hra.domains.tokens.pyramid.blocks import block_maxima, block_sums
 from hra.domains.tokens.pyramid.interpolation import halve
-from hra.domains.tokens.pyramid.pyramid import full_depth, patch_boxes
+from hra.domains.tokens.pyramid.pyramid import checked_patch, full_depth, patch_boxes
 from hra.errors import ArrayError, FileError
 from hra.files.atomic_write import write_atomically
 from hra.files.images.arrays import as_image
@@ -107,6 +107,7 @@ class StreamedImage:
         ArrayError : no image, or an odd patch.
         ImageError : pixels that are not image's.
         """
+        patch = checked_patch(patch)
         size, first = _checked(source, patch)
         rows = [_block_row(source, size, patch, first, y) for y in range(0, size[0], patch << _BLOCK)]
         details = [np.concatenate([row[f"detail{k}"] for row in rows]) for k in range(first)]
@@ -145,6 +146,7 @@ class StreamedImage:
         """
         file = open_regions(path, channels=channels, window=window)
         source = file.levels[0]
+        patch = checked_patch(patch)
         size, first = _checked(source, patch)
         levels = _halves(file)
         stored = Path(folder) if folder is not None else file.path.with_name(f"{file.path.name}.levels")
@@ -295,8 +297,6 @@ class StreamedImage:
 
 def _checked(source: Sliced, patch: int) -> tuple[tuple[int, int], int]:
     """Height and width, and the finest level that is kept."""
-    if patch < 2 or patch % 2:
-        raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch")
     if len(source.shape) != 3 or 0 in source.shape:
         fix = "pass an image [H, W, C], such as a level of hra.domains.textures.open_image"
         raise ArrayError(f"an image of shape {tuple(source.shape)} cannot be read by rectangles", fix=fix)

@@ -10,6 +10,7 @@ import numpy as np
 from hra.domains.tokens.pictures.lettering import GAP, written
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
+from hra.model.arrays import whole_number
 
 _LINE = 18  # pixels of a line
 
@@ -49,7 +50,7 @@ def contact_sheet(panels: Sequence[Panel], columns: int = 2, width: int = 360) -
 
     Raises
     ------
-    ArrayError : no panel, or panels that differ in number or size of their pictures.
+    ArrayError : no panel, panels that differ in number or size of their pictures, or no columns or width.
     MissingExtra : Pillow is not installed.
 
     Examples
@@ -62,6 +63,11 @@ def contact_sheet(panels: Sequence[Panel], columns: int = 2, width: int = 360) -
     """
     if len({tuple(picture.shape for picture in panel.pictures) for panel in panels}) != 1:
         raise ArrayError("a contact sheet needs panels of equal pictures", where="panels")
+    counts = whole_number(columns) or 0, whole_number(width) or 0
+    if min(counts) < 1:
+        what = f"a sheet of {columns} columns of {width} pixels"
+        raise ArrayError(what, where="columns, width", fix="use whole numbers of 1 or more")
+    columns, width = counts
     lines = max(len(panel.lines) for panel in panels)
     cells = [_cell(panel, width, lines) for panel in panels]
     blank = np.full_like(cells[0], 255)

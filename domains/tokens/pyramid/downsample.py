@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import BudgetTooSmall
+from hra.errors import ArrayError, BudgetTooSmall
 from hra.files.images.arrays import as_image
-from hra.model.arrays import frozen
+from hra.model.arrays import frozen, whole_number
 
 _BACK_PROJECTIONS = 3  # more steps change the photo and the page by less than 0.02 dB
 
@@ -47,7 +47,8 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
     pixels = as_image(image)
     height, width = pixels.shape[:2]
     rows, columns = patch_grid(height, width, budget, patch)
-    return restore(resize(pixels, (min(rows * patch, height), min(columns * patch, width))), (height, width))
+    reduced = min(rows * int(patch), height), min(columns * int(patch), width)
+    return restore(resize(pixels, reduced), (height, width))
 
 
 def restore(reduced: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -69,9 +70,14 @@ def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[i
     Raises
     ------
     BudgetTooSmall : no token at all.
+    ArrayError : patches of no pixel.
     """
-    if budget < 1:
+    if not budget >= 1:
         raise BudgetTooSmall(f"{budget} tokens cannot show an image", where="budget", fix="use at least 1")
+    budget, side = min(budget, height * width), whole_number(patch)  # more patches than pixels there are not
+    if side is None or side < 1:
+        raise ArrayError(f"patches of {patch} pixels", where="patch", fix="use a whole number such as 16")
+    patch = side
     rows = np.arange(1, min(int(budget), -(-height // patch)) + 1)
     columns = np.minimum(int(budget) // rows, -(-width // patch))
     scale = np.minimum(np.minimum(rows * patch / height, columns * patch / width), 1.0)

@@ -13,7 +13,7 @@ from hra.domains.tokens.pyramid.blocks import block_means
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.kernels import Pyramid, build_pyramid, level_errors, node_errors, take_blocks
-from hra.model.arrays import frozen
+from hra.model.arrays import frozen, whole_number
 from hra.model.short_repr import ShortRepr
 
 
@@ -59,10 +59,7 @@ class PatchPyramid(ShortRepr):
         ArrayError : patch or levels out of range.
         """
         pixels = np.ascontiguousarray(as_image(image))
-        if patch < 2 or patch % 2:
-            raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch")
-        if levels is not None and levels < 1:
-            raise ArrayError(f"levels must be at least 1, got {levels}", where="levels")
+        patch, levels = checked_patch(patch), checked_levels(levels)
         depth = full_depth(pixels.shape[:2], patch)
         depth = depth if levels is None else min(levels, depth)
         mips = build_pyramid(pixels, "block_mean", depth)
@@ -151,9 +148,37 @@ class PatchPyramid(ShortRepr):
         return node_errors(self.errors_by_level, np.asarray(weight, np.float64))
 
 
+def checked_patch(patch: Any) -> int:
+    """The side of a patch as an int.
+
+    Raises
+    ------
+    ArrayError : no even whole number from 2 on.
+    """
+    side = patch if type(patch) is int else whole_number(patch)
+    if side is None or side < 2 or side % 2:
+        fix = "use a whole number such as 16"
+        raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch", fix=fix)
+    return side
+
+
+def checked_levels(levels: Any) -> int | None:
+    """How many levels there are at most, as an int; None for no limit.
+
+    Raises
+    ------
+    ArrayError : no whole number from 1 on.
+    """
+    count = None if levels is None else whole_number(levels)
+    if levels is not None and (count is None or count < 1):
+        fix = "use a whole number, or None for all"
+        raise ArrayError(f"levels must be at least 1, got {levels}", where="levels", fix=fix)
+    return count
+
+
 def full_depth(image_size: tuple[int, ...], patch: int) -> int:
     """Levels that it takes until one patch shows the whole image of (height, width) pixels."""
-    return 1 + (-(-max(image_size) // patch) - 1).bit_length()
+    return 1 + (-(-int(max(image_size)) // int(patch)) - 1).bit_length()  # frames take what users pass
 
 
 def patch_boxes(positions: np.ndarray, patch: int, height: int, width: int) -> np.ndarray:

@@ -22,7 +22,7 @@ from hra.domains.tokens.methods.reducers.reducer import Reducer
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.errors import ArrayError
-from hra.model.arrays import to_numpy
+from hra.model.arrays import to_numpy, whole_number
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
@@ -246,7 +246,7 @@ def hired_budgets(
 
     Raises
     ------
-    ArrayError : attention that is negative or not finite.
+    ArrayError : attention of another shape, negative or not finite; a total or a share that is none.
 
     Examples
     --------
@@ -256,7 +256,14 @@ def hired_budgets(
     >>> tokens.hired_budgets([[3, 1], [0, 4]], tiles=(2, 2), total=32, by="attention")
     [16, 6, 2, 0, 8]
     """
-    worth = to_numpy(attention).astype(np.float64)
+    worth, count = to_numpy(attention).astype(np.float64), whole_number(total)
+    if worth.ndim != 2 or not worth.size:
+        what = f"attention has the shape {list(worth.shape)}"
+        raise ArrayError(what, where="attention", fix="pass [h, w], of the overview")
+    if count is None or not 0 <= overview <= 1:
+        what = f"a total of {total!r} tokens, and {overview!r} of them for the overview"
+        raise ArrayError(what, where="total", fix="pass a whole number of tokens, and a share from 0 to 1")
+    total = count
     if by not in ("cells", "attention"):
         raise ArrayError(f"by={by!r} is unknown", where="by", fix="use 'cells' or 'attention'")
     if not np.isfinite(worth).all() or (worth < 0).any():
@@ -266,7 +273,7 @@ def hired_budgets(
         worth = np.isin(np.arange(worth.size), best).astype(np.float64).reshape(worth.shape)
     rows = np.array_split(worth, tiles[0], axis=0)
     sums = np.array([part.sum() for row in rows for part in np.array_split(row, tiles[1], axis=1)])
-    most = total if cells is None else cells
+    most = total if cells is None else int(cells)
     first = min(int(total * overview), most)
     rest = min(total - first, most * len(sums))
     return [first, *largest_remainder(sums, rest, np.full(len(sums), most), minimum=0).tolist()]

@@ -1,0 +1,110 @@
+"""Whole numbers of NumPy give what those of Python give: they wrap around in their few bits and lack methods."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hra
+from hra.domains import meshes, textures, tokens
+from hra.errors import HraError
+from hra.model.arrays import whole_number
+
+KINDS = [np.int64, np.int32, np.uint8, np.int8]
+IMAGE = np.random.default_rng(0).random((100, 150, 3), dtype=np.float32)
+TEXELS = (IMAGE * 255).astype(np.uint8)
+BATCH = np.random.default_rng(0).random((1, 64, 64, 3), dtype=np.float32)
+PANELS = [tokens.Panel([np.zeros((90, 160, 3), np.uint8)], ["a"])] * 3
+ATTENTION = [[3, 1], [0, 4]]
+Made = Callable[[Any], Any]
+
+
+def shown(allocator: tokens.TokenAllocator) -> Any:
+    return allocator.realize(allocator.allocate((IMAGE, ""), 20)).reconstruct()
+
+
+MADE: dict[str, Made] = {
+    "patch and levels": lambda n: tokens.TokenContext.of(IMAGE, patch=n(16), levels=n(3)).pyramid.positions,
+    "patch of an allocator": lambda n: shown(tokens.PyramidSampling(patch=n(16))),
+    "patch of bands": lambda n: shown(tokens.FrequencyAware(patch=n(16))),
+    "patch of a batch": lambda n: tokens.select_patches(BATCH, 10, patch=n(16)).values,
+    "patch of a frame": lambda n: tokens.LaplacianFrame().analyse(IMAGE, n(16))[0],
+    "down-sampling": lambda n: tokens.uniform_downsample(IMAGE, n(10), n(16)),
+    "cell": lambda n: tokens.texture_array(IMAGE, n(16)).values,
+    "total and cells": lambda n: tokens.hired_budgets(ATTENTION, (2, 2), n(100), cells=n(60)),
+    "tile": lambda n: textures.TiledTexture.from_image(TEXELS, n(64)).pages.bytes,
+    "tail": lambda n: textures.MippedTexture.from_image(TEXELS, n(64)).pages.bytes,
+    "detail": lambda n: textures.detail_of_image(TEXELS, n(64))[1],
+    "columns and width": lambda n: tokens.contact_sheet(PANELS, n(2), n(100)),
+    "budget of a job": lambda n: type(tokens.TokenAllocation(budget=n(20)).budget).__name__,
+    "numbers of a codebook": lambda n: tokens.Codebook(np.zeros((256, 3), np.float32)).bytes_for(n(100)),
+    "width": lambda n: tokens.project(np.eye(3, 100), n(64)),
+}
+REFUSED: dict[str, Callable[[], Any]] = {
+    "patch": lambda: tokens.TokenContext.of(IMAGE, patch=16.0),  # pyright: ignore
+    "levels": lambda: tokens.TokenContext.of(IMAGE, levels=1.5),  # pyright: ignore
+    "no patch": lambda: tokens.uniform_downsample(IMAGE, 10, 0),
+    "no budget": lambda: tokens.uniform_downsample(IMAGE, np.nan),  # pyright: ignore
+    "cell": lambda: tokens.texture_array(IMAGE, np.nan),  # pyright: ignore
+    "total": lambda: tokens.hired_budgets(ATTENTION, (2, 2), 1.5),  # pyright: ignore
+    "share": lambda: tokens.hired_budgets(ATTENTION, (2, 2), 32, overview=np.nan),
+    "flat attention": lambda: tokens.hired_budgets([3, 1], (2, 2), 32),
+    "tile": lambda: textures.TiledTexture.from_image(TEXELS, np.nan),  # pyright: ignore
+    "a large tile": lambda: textures.TiledTexture.from_image(TEXELS, 2**40),
+    "tail": lambda: textures.MippedTexture.from_image(TEXELS, 0.5),  # pyright: ignore
+    "columns": lambda: tokens.contact_sheet(PANELS, 0),
+    "width": lambda: tokens.contact_sheet(PANELS, width=-1),
+    "width of vectors": lambda: tokens.project(np.eye(3, 100), -1),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+def test_those_of_numpy_are_those_of_python(made: Made, kind: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        np.testing.assert_array_equal(made(kind), made(int))
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_what_is_none_is_refused_by_name(call: Callable[[], Any]) -> None:
+    with pytest.raises(HraError) as caught:
+        call()
+    assert caught.value.where
+
+
+def test_a_whole_number_is_an_int_of_python() -> None:
+    given = (3, np.uint8(3), np.array(3), True, 3.0, "3", None)
+    assert [whole_number(value) for value in given] == [3, 3, 3, None, None, None, None]
+
+
+def test_meshes_are_built_with_those_of_numpy(tmp_path: Path) -> None:
+    skull = hra.samples.path("skull.ply")
+    whole: dict[str, Any] = {"cluster_size": np.uint8(64), "group_size": np.int8(12)}
+    built = meshes.build(skull, **whole, certified=False)
+    assert built.report is not None and type(built.report.settings["cluster_size"]) is int
+    of_numpy: dict[str, Any] = {**whole, "memory": np.int64(2**28), "jobs": np.uint8(1), "threads": np.int8(1)}
+    meshes.build_out_of_core(skull, tmp_path / "a.hra", **of_numpy, certified=False)
+    meshes.build_out_of_core(skull, tmp_path / "b.hra", memory=2**28, certified=False)
+    assert (tmp_path / "a.hra").read_bytes() == (tmp_path / "b.hra").read_bytes()
+    (tmp_path / "meshes").mkdir()
+    (tmp_path / "meshes" / "skull.ply").write_bytes(skull.read_bytes())
+    whole["grid_bits"] = np.int64(12)
+    report = meshes.build_folder(tmp_path / "meshes", tmp_path / "out", **whole, certified=False)
+    assert report.meshes == 1 and not report.errors
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"cluster_size": 17}, {"cluster_size": -4}, {"group_size": 0}, {"jobs": 0}, {"threads": 0}, {"memory": np.nan}],
+    ids=str,
+)
+def test_a_build_out_of_core_refuses_what_a_build_does(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(HraError) as caught:
+        meshes.build_out_of_core(hra.samples.path("skull.ply"), tmp_path / "a.hra", **{"memory": 2**28, **wrong})
+    assert caught.value.where == next(iter(wrong)) and not list(tmp_path.iterdir())
