@@ -71,7 +71,9 @@ class VertexAttributes(ReadOnlyArrays):
         if self.unseen is not None and (self.unseen.dtype != np.int32 or self.unseen.shape != (len(self),)):
             raise MeshError("numbers of what is unseen must be int32 [V]", where="VertexAttributes.unseen")
         for name in self.names:
-            frozen(_check(name, getattr(self, name), len(self)))
+            array = _check(name, getattr(self, name), len(self))
+            # Whoever made an array may go on writing to it, and this object must not change.
+            object.__setattr__(self, name, frozen(array.copy()) if array.flags.writeable else array)
         if self.uv2 is not None and self.uv is None:
             raise MeshError("uv2 is the second set of coordinates, and there is no first", where="VertexAttributes")
         if (self.material is None) != (not self.materials):

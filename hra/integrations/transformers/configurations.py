@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -60,7 +61,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 """Sizes of published models; what does not count for the cost is left to the defaults."""
 
 
-def configuration(source: str) -> Any:
+def configuration(source: str | os.PathLike[str]) -> Any:
     """A configuration from a ``config.json``, or by a name of `CONFIGURATIONS`; nothing is fetched, no code is run.
 
     Raises
@@ -74,6 +75,7 @@ def configuration(source: str) -> Any:
     >>> configuration("llava-1.5-7b").text_config.num_hidden_layers
     32
     """
+    source = os.fspath(source)
     if source in CONFIGURATIONS:
         return _made(dict(CONFIGURATIONS[source]), source)
     if not Path(source).suffix:

@@ -202,7 +202,7 @@ class Loader:
         for tries_left in (2, 1, 0):
             try:
                 return self.reading.read(item)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 if not tries_left:
                     what = f"item {item} is always held and cannot be read: {error}"
                     raise FileError(what, where=f"item {item}", fix="check the file, and open it again") from error

@@ -74,14 +74,21 @@ class Trace:
         return self.demands.size / len(self) if len(self) else 0.0
 
     def frame(self, index: int) -> np.ndarray:
-        """The items that one frame demands, int32 [n]."""
+        """The items that one frame demands, int32 [n].
+
+        Raises
+        ------
+        ArrayError : no such frame.
+        """
+        (index,) = indices("index", [index], 0, len(self)).tolist()
         return self.demands[self.frames[index] : self.frames[index + 1]]
 
 
 def _whole(name: str, values: Any, least: int) -> np.ndarray:
-    """``values`` as int64 [n], each at least ``least``."""
+    """``values`` as int64 [n], each at least ``least``; floats that are whole count, as costs of hierarchies are."""
     array = to_numpy(values)
-    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+    whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and bool((array == np.floor(array)).all()))
+    if array.ndim != 1 or not (whole or not array.size):
         raise ArrayError(f"{name} must be a vector of integers, got shape {array.shape} of {array.dtype}", where=name)
     bad = np.flatnonzero((array < least) | (array > EXACT_LIMIT))
     if bad.size:

@@ -52,6 +52,14 @@ def test_bad_attributes_are_refused(arrays: dict[str, Any]) -> None:
     assert error.value.where
 
 
+def test_arrays_of_the_caller_stay_writable_and_are_not_shared() -> None:
+    uv = np.zeros((3, 2), np.float32)
+    attributes = meshes.VertexAttributes(uv=uv)
+    uv[0] = 1.0
+    assert attributes.uv is not None and not attributes.uv.any() and not attributes.uv.flags.writeable
+    assert meshes.VertexAttributes(uv=attributes.uv).uv is attributes.uv  # what nobody writes to is not copied
+
+
 def test_a_value_that_is_not_finite_is_named() -> None:
     uv = UV.copy()
     uv[1, 0] = np.nan

@@ -13,8 +13,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
-from hra.errors import ArrayError, BudgetTooSmall, FileError, InvalidBudget
-from hra.integrations.transformers import CostModel, Dropping, Stage, Timed, reduce
+from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, InvalidBudget
+from hra.integrations.transformers import CostModel, Dropping, Stage, Timed, configuration, reduce
 from hra.integrations.transformers.cost import patches_of
 from tests.helpers.model_matrix import SERVED, Case
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
@@ -249,3 +249,11 @@ def test_what_cannot_be_counted_is_refused():
     for wrong in ({"text": -1}, {"pictures": 0}, {"size": (0, 112)}):
         with pytest.raises(ArrayError, match="are no prompt"):
             CostModel(config).cost(**{"size": (112, 168), **wrong})
+
+
+def test_a_configuration_is_read_by_a_path_and_a_folder_is_none(tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(configuration("llava-1.5-7b").to_dict()))
+    assert configuration(file).to_dict() == configuration(str(file)).to_dict()
+    with pytest.raises(HraError, match="unknown"):
+        configuration(tmp_path / "model")

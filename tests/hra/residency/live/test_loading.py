@@ -144,6 +144,14 @@ def test_a_read_that_exits_is_a_failure_and_gives_its_bytes_back() -> None:
         assert loader.held_bytes == 0 and not loader.arrived
 
 
+def test_what_is_always_held_and_exits_names_the_item() -> None:
+    with (
+        Loader(Reading(lambda item: sys.exit(3), np.full(2, 5), 10)) as loader,
+        pytest.raises(FileError, match="item 1"),
+    ):
+        loader.read_now(1)
+
+
 def test_an_executor_that_takes_no_call_is_a_failure_of_the_item_that_is_tried_again() -> None:
     class Full(ThreadPoolExecutor):
         refusing = True

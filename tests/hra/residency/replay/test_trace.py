@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hra
 from hra.errors import ArrayError
 from hra.residency import Trace
 
@@ -54,6 +55,21 @@ def test_invalid_arrays_are_named(change: dict[str, Any], where: str):
     with pytest.raises(ArrayError) as error:
         Trace(**(GOOD | change))
     assert error.value.where == where
+
+
+def test_costs_of_a_hierarchy_are_whole_floats_and_count_as_such():
+    costs = hra.Hierarchy.chains([2], [4, 16], cost_unit="bytes").node_cost
+    trace = Trace(np.array([0.0, 2.0]), np.array([0, 1]), costs)
+    assert (trace.cost.dtype, trace.cost.tolist(), trace.frames.tolist()) == (np.int64, [4, 16], [0, 2])
+    for cost in (4.5, np.nan):
+        with pytest.raises(ArrayError, match="integers"):
+            Trace(np.array([0, 1]), np.array([0]), np.array([cost]))
+
+
+@pytest.mark.parametrize("index", [-1, 2, 0.5, 2**40])
+def test_a_frame_that_is_not_there_is_refused(index):
+    with pytest.raises(ArrayError, match="index"):
+        Trace(np.array([0, 1, 1]), np.array([0]), np.array([4])).frame(index)
 
 
 def test_costs_may_add_up_to_as_much_as_a_float_counts():
