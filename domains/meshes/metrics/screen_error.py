@@ -147,7 +147,7 @@ class ScreenError(ErrorMetric):
 
     def mean_distances(self, hierarchy: Hierarchy) -> np.ndarray:
         """The error of each cluster that budgets minimise, object units, float32 [N]."""
-        return hierarchy.node["hausdorff" if self.error == "hausdorff" else "error"]
+        return self._bounds(hierarchy) if self.error == "hausdorff" else hierarchy.node["error"]
 
     def largest_distances(self, hierarchy: Hierarchy) -> np.ndarray:
         """The error of each cluster that thresholds bound, object units, float32 [N].
@@ -161,8 +161,16 @@ class ScreenError(ErrorMetric):
             if named._implied:
                 warnings.warn(_ESTIMATED, EstimateWarning, stacklevel=2)
             return hierarchy.node["error"]
-        bound = hierarchy.node["hausdorff"]
+        bound = self._bounds(hierarchy)
         return bound if named.error == "hausdorff" else np.maximum(bound, hierarchy.node["error"])
+
+    def _bounds(self, hierarchy: Hierarchy) -> np.ndarray:
+        """The bound on what each cluster displaces, object units, float32 [N]."""
+        if "hausdorff" not in hierarchy.node:
+            what = f"the mesh was built without the bounds that the error {self.error!r} reads"
+            fix = 'build it with certified=True, a command without --no-certified; or use the error "quadric"'
+            raise MetricError(what, where="ScreenError", fix=fix)
+        return hierarchy.node["hausdorff"]
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """Largest displacement in pixels of each cluster in any view, or what else the error bounds, float64 [N].

@@ -171,5 +171,5 @@ class TestNames:
         with pytest.raises(MetricError, match="error 'true' is unknown"):
             meshes.ScreenError("true")  # pyright: ignore[reportArgumentType]
         for error in ("certified", "hausdorff"):
-            with pytest.raises(MetricError, match="hausdorff"):
+            with pytest.raises(MetricError, match=f"built without the bounds that the error '{error}' reads"):
                 meshes.ScreenError(error).peak(plain.hierarchy, CAMERAS["far"](plain.bounds))

@@ -202,7 +202,7 @@ def refusals(looks: meshes.ClusterMesh) -> dict[str, Callable[[], object]]:
     camera = camera_of(looks)
     return {
         "appearance=True": lambda: LOOKS.peak(plain.hierarchy, camera),
-        "hausdorff": lambda: LOOKS.peak(unbounded.hierarchy, camera),
+        "without the bounds": lambda: LOOKS.peak(unbounded.hierarchy, camera),
         "needs? a camera|what a camera sees": lambda: meshes.SurfaceError("appearance"),
     }
 
