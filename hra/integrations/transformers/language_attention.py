@@ -68,6 +68,16 @@ def decoder_layers(model: Any) -> Any:
     return layers
 
 
+def cache_of(given: Any) -> Any:
+    """The cache among arguments or in an output, None where there is none, as in a tensor of answers.
+
+    Its name is ``cache`` from Transformers 5.24 on, ``past_key_values`` before.
+    """
+    if not isinstance(given, Mapping):
+        return None
+    return given["cache"] if "cache" in given else given.get("past_key_values")
+
+
 def _paid(attention: Any, hidden: Tensor, rotary: tuple[Tensor, Tensor], inputs: Mapping[str, Any]) -> Tensor:
     """Softmax over what the last token may see."""
     queries, keys = (heads(attention, name, hidden) for name in ("q", "k"))

@@ -182,6 +182,6 @@ def _check(model: Any, inputs: Mapping[str, Any]) -> None:
     known = {*_ALONG, *image_arguments(model)}
     for name, value in inputs.items():
         along = isinstance(value, Tensor) and value.ndim >= 2 and inputs["input_ids"].shape[1] in value.shape
-        if name in ("position_ids", "inputs_embeds", "past_key_values") or (along and name not in known):
+        if name in ("position_ids", "inputs_embeds", "cache", "past_key_values") or (along and name not in known):
             what = f"{name!r} cannot be shortened"
             raise ArrayError(what, where="inputs", fix="pass what the model's processor returns, for a new prompt")

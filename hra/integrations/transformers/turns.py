@@ -10,6 +10,7 @@ from torch import Tensor
 from transformers import StaticCache
 
 from hra.errors import ArrayError
+from hra.integrations.transformers.language_attention import cache_of
 from hra.integrations.transformers.positions import counts_tokens
 from hra.integrations.transformers.prompts import TYPES
 
@@ -55,8 +56,9 @@ def next_turn(
     [21, 22, 23]
     >>> said = model.generate(**inputs, **options)
     """
-    sequences, cache = output.sequences, getattr(output, "past_key_values", None)
+    cache = cache_of(output)
     _check(model, inputs, output, cache, ids)
+    sequences = output.sequences
     before = inputs["input_ids"].shape[1]
     ends = getattr(model.generation_config, "eos_token_id", None) if eos_token_id is None else eos_token_id
     real = torch.cat([_until_end(ends, sequences[:, before:]), torch.ones_like(ids)], dim=1)
@@ -78,7 +80,7 @@ def next_turn(
         "input_ids": torch.cat([sequences, ids.to(sequences)], dim=1),
         "attention_mask": _longer(mask, real * mask.max()),
         "position_ids": torch.cat([places, new.to(places)], dim=-1),
-        "past_key_values": cache,
+        "cache" if "cache" in output else "past_key_values": cache,
     }
 
 

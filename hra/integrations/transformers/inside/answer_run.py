@@ -16,7 +16,7 @@ from hra.compiling import Stopwatch
 from hra.integrations.transformers.inside.attention import attention_of
 from hra.integrations.transformers.inside.columns import Columns
 from hra.integrations.transformers.inside.reallocation import Reallocation
-from hra.integrations.transformers.language_attention import heads
+from hra.integrations.transformers.language_attention import cache_of, heads
 
 
 def paid_in_step(
@@ -93,7 +93,7 @@ class AnswerRun:
             last = torch.tensor([self.total - 1], device=hidden.device)
             paid = attention_of(module, hidden, rotary, options.get("attention_mask"), last)[:, 0]
         else:
-            keys = options["past_key_values"].layers[number].keys
+            keys = cache_of(options).layers[number].keys
             paid = paid_in_step(module, hidden, rotary, keys, self._holds(number), self.real)
         stays = ~self.visual
         for row, tokens in enumerate(self.rows):
@@ -107,7 +107,7 @@ class AnswerRun:
         """What the new tokens see in a layer."""
         mask, queries = options.get("attention_mask"), hidden.shape[1]
         if number in self.removes:
-            keys = options["past_key_values"].layers[number].keys.shape[2] + queries
+            keys = cache_of(options).layers[number].keys.shape[2] + queries
             return self._once(("step", keys), mask, lambda: self.held.step(mask, keys, self.total))
         return self._once(("hidden",), mask, lambda: self.seen.hidden(mask, queries, self.total))
 

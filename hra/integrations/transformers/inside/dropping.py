@@ -19,7 +19,7 @@ from hra.integrations.transformers.inside.stage import (
     require_growing,
     strictest,
 )
-from hra.integrations.transformers.language_attention import decoder_layers
+from hra.integrations.transformers.language_attention import cache_of, decoder_layers
 
 Cut = Literal["shorten", "mask"]
 
@@ -127,7 +127,7 @@ class Dropping:
 
     def _begin(self, module: Any, arguments: tuple, options: dict[str, Any]) -> None:
         """A prompt starts a new run; a step counts on."""
-        ids, cache = options.get("input_ids"), options.get("past_key_values")
+        ids, cache = options.get("input_ids"), cache_of(options)
         if ids is None:
             raise ArrayError("there are no input_ids", where="inputs", fix="pass ids by name, and no embeddings")
         require_growing(cache)

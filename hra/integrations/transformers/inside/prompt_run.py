@@ -18,6 +18,7 @@ from hra.integrations.transformers.choosing import Choosing, Given
 from hra.integrations.transformers.inside.attention import attention_of, rank, raters
 from hra.integrations.transformers.inside.columns import Columns
 from hra.integrations.transformers.inside.stage import Stage
+from hra.integrations.transformers.language_attention import cache_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +223,7 @@ class PromptRun:
             return mask
         if self.cut == "mask":
             return self._kept("hidden", mask, lambda: columns.hidden(mask, queries, self.total), number)
-        keys = options["past_key_values"].layers[number].keys.shape[2] + queries
+        keys = cache_of(options).layers[number].keys.shape[2] + queries
         return self._kept((keys, "step"), mask, lambda: columns.step(mask, keys, self.total), number)
 
     def _kept(self, name: Any, source: Any, make: Any, number: int = -1) -> Any:

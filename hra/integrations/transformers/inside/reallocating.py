@@ -12,7 +12,7 @@ from hra.integrations.transformers.encoding import encoder_of
 from hra.integrations.transformers.inside.answer_run import AnswerRun
 from hra.integrations.transformers.inside.reallocation import Rate, Reallocation, traversal_of
 from hra.integrations.transformers.inside.stage import earliest, real_tokens, require_alone, require_growing
-from hra.integrations.transformers.language_attention import decoder_layers
+from hra.integrations.transformers.language_attention import cache_of, decoder_layers
 
 Gone = Literal["mask", "remove"]
 
@@ -119,7 +119,7 @@ class Reallocating:
 
     def _begin(self, module: Any, arguments: tuple, options: dict[str, Any]) -> None:
         """A prompt starts a new run; a step goes on."""
-        ids, cache = options.get("input_ids"), options.get("past_key_values")
+        ids, cache = options.get("input_ids"), cache_of(options)
         if ids is None:
             raise ArrayError("there are no input_ids", where="inputs", fix="pass ids by name, and no embeddings")
         require_growing(cache)
@@ -139,7 +139,7 @@ class Reallocating:
 
     def _end(self, module: Any, arguments: tuple, output: Any) -> None:
         """Remember whose cache it was: beams put their prompts in another order."""
-        cache = output.past_key_values
+        cache = cache_of(output)
         self._keys = None if cache is None else cache.layers[0].keys
 
     def _before(self, number: int) -> Any:

@@ -141,20 +141,27 @@ def test_turns_that_cannot_go_on_say_why():
     ):
         with pytest.raises(ArrayError, match=message):
             next_turn(case.model, small.inputs, output, new)
-    bare = SimpleNamespace(sequences=said.sequences)
-    with pytest.raises(ArrayError, match="return_dict_in_generate"):
-        next_turn(case.model, small.inputs, bare, ids)
+    for bare in (Output(sequences=said.sequences), said.sequences):
+        with pytest.raises(ArrayError, match="return_dict_in_generate"):
+            next_turn(case.model, small.inputs, bare, ids)
 
 
-def test_a_turn_after_a_video_is_text():
+class Output(dict):
+    """What ``generate`` returns, by the names of any release of Transformers."""
+
+    sequences = property(lambda self: self["sequences"])
+
+
+@pytest.mark.parametrize("named", ["cache", "past_key_values"])  # from Transformers 5.24 on, and before
+def test_a_turn_after_a_video_is_text(named):
     config = SimpleNamespace(image_token_id=IMAGE, video_token_id=98)
     model = SimpleNamespace(config=config, generation_config=SimpleNamespace(eos_token_id=None))
     ids, kinds = torch.tensor([[1, 98, 98, 5]]), torch.tensor([[0, 2, 2, 0]])
     places = torch.arange(4).expand(4, 1, 4)
     inputs = {"input_ids": ids, "attention_mask": ids * 0 + 1, "position_ids": places, "mm_token_type_ids": kinds}
-    output = SimpleNamespace(sequences=torch.tensor([[1, 98, 98, 5, 7, 8]]), past_key_values=object())
+    output = Output(sequences=torch.tensor([[1, 98, 98, 5, 7, 8]]), **{named: object()})
     made = next_turn(model, inputs, output, torch.tensor([[9]]))
-    assert made["mm_token_type_ids"].tolist() == [[0, 2, 2, 0, 0, 0, 0]]
+    assert made["mm_token_type_ids"].tolist() == [[0, 2, 2, 0, 0, 0, 0]] and made[named] is output[named]
     assert made["position_ids"][3, 0].tolist() == list(range(7)) and made["attention_mask"].tolist() == [[1] * 7]
     with pytest.raises(ArrayError, match="brings pictures"):
         next_turn(model, inputs, output, torch.tensor([[98]]))
