@@ -8,7 +8,6 @@ What a run of training goes on from, as safetensors: nothing that is read back c
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from hra_lab.evidence.shards import Shard
 from hra_lab.evidence.stem import Stem
 from hra_lab.evidence.stock import Stock
 from hra_lab.evidence.views import UNASKED, view
+from hra_lab.evidence.weights import checksum
 
 _CANVASES, _EACH = 16, 48
 _RATE, _WARM_UP = 2e-3, 100
@@ -42,7 +42,7 @@ def save_state(file: Path, reader: nn.Module, optimiser: torch.optim.Optimizer, 
     for number, moments in optimiser.state_dict()["state"].items():
         state |= {f"optimiser.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()}
     # One entry: those of several stand in any order, and equal states would be other bytes.
-    write_atomically(file, save(state, metadata={"step": f"{step}:{_checksum(step, state)}"}))
+    write_atomically(file, save(state, metadata={"step": f"{step}:{checksum(str(step), state)}"}))
 
 
 def load_state(file: Path, reader: nn.Module, optimiser: torch.optim.Optimizer) -> int:
@@ -74,11 +74,11 @@ def _stored(file: Path) -> tuple[int, dict[str, Tensor]]:
     with safe_open(file, "pt") as stored:
         facts = stored.metadata() or {}
         state = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118 (not a mapping)
-    step, _, checksum = facts.get("step", "").partition(":")
+    step, _, known = facts.get("step", "").partition(":")
     if not step.isdecimal() or len(step) > 18:
         raise ValueError("it says no step")
     # Files from before there was a checksum have none.
-    if checksum not in ("", _checksum(int(step), state)):
+    if known not in ("", checksum(str(int(step)), state)):
         raise ValueError("its content does not match the checksum")
     return int(step), state
 
@@ -96,14 +96,6 @@ def _check(state: Mapping[str, Tensor], reader: nn.Module, optimiser: torch.opti
     for name, like in wanted.items():
         if state[name].shape != like.shape or state[name].dtype != like.dtype:
             raise ValueError(f"{name!r} is {state[name].dtype} {list(state[name].shape)}")
-
-
-def _checksum(step: int, state: Mapping[str, Tensor]) -> str:
-    total = zlib.crc32(str(step).encode())
-    for name in sorted(state):
-        values = state[name].detach().cpu().contiguous().numpy()
-        total = zlib.crc32(values.tobytes(), zlib.crc32(name.encode(), total))
-    return f"{total:08x}"
 
 
 def learn_tokens(stem: Stem, stock: Stock, steps: int, seed: int) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import zlib
+from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 
 from torch import Tensor, nn
@@ -13,12 +16,13 @@ from hra_lab.evidence.reader import Reader, Size
 
 
 def save_reader(file: Path, reader: Reader) -> None:
-    """Weights alone, with the size."""
+    """Weights alone, with the size and a checksum over both."""
     from safetensors.torch import save
 
-    size = {name: str(getattr(reader.size, name)) for name in ("width", "layers", "heads")}
+    size = " ".join(map(str, astuple(reader.size)))
     state = {name: value.contiguous() for name, value in reader.state_dict().items()}
-    write_atomically(file, save(state, metadata=size))
+    # One entry: those of several stand in any order, and equal readers would be other bytes.
+    write_atomically(file, save(state, metadata={"reader": f"{size}:{checksum(size, state)}"}))
 
 
 def load_reader(file: Path) -> Reader:
@@ -30,7 +34,7 @@ def load_reader(file: Path) -> Reader:
     """
     weights, metadata = _read(file)
     try:
-        size = Size(*(int(metadata[name]) for name in ("width", "layers", "heads")))
+        size = _size(weights, metadata)
         if not all(
             0 < value <= limit for value, limit in zip((size.width, size.layers, size.heads), _MOST, strict=True)
         ):
@@ -40,6 +44,25 @@ def load_reader(file: Path) -> Reader:
     except (KeyError, ValueError, RuntimeError) as error:
         raise _unusable(file, str(error)) from error
     return reader.eval()
+
+
+def _size(weights: dict[str, Tensor], metadata: dict[str, str]) -> Size:
+    if "reader" not in metadata:  # files from before there was a checksum
+        return Size(*(int(metadata[name]) for name in ("width", "layers", "heads")))
+    size, _, known = metadata["reader"].partition(":")
+    if known != checksum(size, weights):
+        raise ValueError("its content does not match the checksum")
+    width, layers, heads = map(int, size.split())
+    return Size(width, layers, heads)
+
+
+def checksum(fact: str, state: Mapping[str, Tensor]) -> str:
+    """Of a fact about weights, their names and all their values."""
+    total = zlib.crc32(fact.encode())
+    for name in sorted(state):
+        values = state[name].detach().cpu().contiguous().numpy()
+        total = zlib.crc32(values.tobytes(), zlib.crc32(name.encode(), total))
+    return f"{total:08x}"
 
 
 def load_weights(file: Path, network: nn.Module) -> None:

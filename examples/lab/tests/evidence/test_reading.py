@@ -168,11 +168,19 @@ def test_weights_are_read_as_they_were_written(tmp_path, seen):
         assert torch.equal(again(*seen[:3]), reader(*seen[:3]))
 
 
+def test_equal_readers_are_equal_files(tmp_path):
+    for number in range(8):
+        save_reader(tmp_path / f"{number}.safetensors", Reader(TINY))
+        reader = load_reader(tmp_path / f"{number}.safetensors")
+        save_reader(tmp_path / f"{number}.again", reader)
+        assert (tmp_path / f"{number}.safetensors").read_bytes() == (tmp_path / f"{number}.again").read_bytes()
+
+
 def test_damaged_weights_are_refused_by_name(tmp_path):
     file = tmp_path / "a.safetensors"
     save_reader(file, Reader(TINY))
     whole = file.read_bytes()
-    changed = [whole.replace(b'"width":"32"', b'"width":"%s"' % other) for other in (b"64", b"0x", b"-8")]
+    changed = [whole.replace(b'"reader":"32', b'"reader":"%s' % other) for other in (b"64", b"0x", b"-8")]
     changed += [
         b"",
         b"{}",
@@ -181,7 +189,7 @@ def test_damaged_weights_are_refused_by_name(tmp_path):
         b"\xff" * 64,
         whole.replace(b"norm.weight", b"norm.weighs"),
     ]
-    changed += [whole[:-4] + np.float32(np.nan).tobytes()]
+    changed += [whole[:-4] + np.float32(value).tobytes() for value in (np.nan, 0.5)]
     for damaged in changed:
         assert damaged != whole
         file.write_bytes(damaged)
