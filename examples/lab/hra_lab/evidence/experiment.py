@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from hra.files.job_folder import open_job
 from hra_lab.evidence.batches import of_shard, without
 from hra_lab.evidence.canvas import KINDS, Canvas, canvases
 from hra_lab.evidence.cells import BLIND, METHODS, Cell
@@ -83,6 +84,12 @@ class Extent:
     cells: tuple[Cell, ...] = CELLS
     mixture: tuple[Cell, ...] = MIXED
 
+    @property
+    def trains(self) -> dict[str, Any]:
+        """What decides a reader, beside its seed."""
+        facts = {name: getattr(self, name) for name in ("trained", "mixed", "alone", "steps")}
+        return {**facts, "size": asdict(self.size), "mixture": [cell.name for cell in self.mixture]}
+
 
 FULL = Extent(2000, 400, 500, 700, 1100, 5)
 SMALL = Extent(800, 100, 200, 400, 300, 1)
@@ -104,9 +111,10 @@ def trained_reader(
 
     Raises
     ------
-    FileError : what is there is damaged. MissingExtra : what the extra ``learn`` brings is not installed.
+    FileError : what is there is damaged. HraError : it is of another extent.
+    MissingExtra : what the extra ``learn`` brings is not installed.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    open_job(folder, extent.trains, "*.safetensors")
     if (weights := folder / f"reader-{seed}.safetensors").exists():
         return load_reader(weights).to(device)
     progress(f"{extent.trained + extent.mixed} canvases to train on")

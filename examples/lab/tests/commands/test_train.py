@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
+
+from hra.errors import HraError
 
 pytest.importorskip("torch")
 
@@ -30,3 +33,7 @@ def test_a_reader_is_trained_asked_and_kept(tmp_path, monkeypatch):
     assert again.exit_code == 0
     assert json.loads((tmp_path / "record.json").read_text()) == record
     assert weights.stat().st_mtime_ns == written
+    # Readers of another extent are not taken for those that were asked for.
+    monkeypatch.setattr(experiment, "SMALL", replace(few, steps=4))
+    other = CliRunner().invoke(app, arguments)
+    assert isinstance(other.exception, HraError) and "steps differ" in str(other.exception)
