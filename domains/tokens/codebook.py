@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, MissingExtra
-from hra.model.arrays import numbers, to_numpy
+from hra.model.arrays import indices, numbers, to_numpy
 from hra.solvers.apportionment import largest_remainder
+from hra.traversals.base import is_whole
 
 _FLAT = 1024  # codes, of which more are learned as a tree
 _ROUNDS = 20
@@ -28,6 +29,10 @@ class Codebook:
     ----------
     codes : float32 [C, D].
 
+    Raises
+    ------
+    ArrayError : codes of a wrong shape, none of them, or not finite.
+
     Examples
     --------
     >>> import numpy as np
@@ -39,6 +44,12 @@ class Codebook:
     """
 
     codes: np.ndarray
+
+    def __post_init__(self) -> None:
+        codes = _rows("codes", self.codes)
+        if not len(codes):
+            raise ArrayError("a codebook without codes", where="codes", fix="pass [C, D] with one code or more")
+        object.__setattr__(self, "codes", codes)
 
     @classmethod
     def fit(cls, values: Any, size: int, *, seed: int = 0) -> Codebook:
@@ -52,18 +63,20 @@ class Codebook:
         Parameters
         ----------
         size : of 1 to N codes.
-        seed : of the start.
+        seed : of the start, from 0 to 2**32 - 1.
 
         Raises
         ------
-        ArrayError : tokens of a wrong shape or not finite, or more codes than tokens.
+        ArrayError : tokens of a wrong shape or not finite, more codes than tokens, or a seed out of range.
         MissingExtra : scikit-learn is not installed.
         """
-        tokens = _rows(values)
-        if not 1 <= size <= len(tokens):
+        tokens = _rows("values", values)
+        if not is_whole(size) or not 1 <= size <= len(tokens):
             fix = f"use 1 to {len(tokens)} codes, or more tokens"
-            raise ArrayError(f"{size} codes from {len(tokens)} tokens", where="size", fix=fix)
-        return cls(_learned(*np.unique(tokens, axis=0, return_counts=True), size, seed))
+            raise ArrayError(f"{size!r} codes from {len(tokens)} tokens", where="size", fix=fix)
+        if not is_whole(seed) or not 0 <= seed < 2**32:
+            raise ArrayError(f"a seed of {seed!r}", where="seed", fix="use a whole number from 0 to 2**32 - 1")
+        return cls(_learned(*np.unique(tokens, axis=0, return_counts=True), int(size), int(seed)))
 
     def encode(self, values: Any) -> np.ndarray:
         """The number of the nearest code of each token [N, D], int64 [N]."""
@@ -76,15 +89,10 @@ class Codebook:
         ------
         ArrayError : a number without a code.
         """
-        wanted = numbers("number", number).astype(np.int64)
-        if wanted.size and not 0 <= wanted.min() <= wanted.max() < len(self.codes):
-            raise ArrayError(
-                f"numbers beyond the {len(self.codes)} codes", where="number", fix="decode by its codebook"
-            )
-        return self.codes[wanted]
+        return self.codes[indices("number", number, 0, len(self.codes))]
 
     def nearest(self, values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ``count`` nearest codes of each token [N, D], the nearest first: an exact search.
+        """The ``count`` nearest codes of each token [N, D], the nearest first: an exact search, in float64.
 
         Returns
         -------
@@ -94,9 +102,10 @@ class Codebook:
         ------
         ArrayError : tokens of another width, or more neighbours than codes.
         """
-        tokens = _rows(values)
-        if tokens.shape[1] != self.codes.shape[1] or not 1 <= count <= len(self.codes):
-            what = f"{count} of {len(self.codes)} codes of width {self.codes.shape[1]} for tokens of {tokens.shape[1]}"
+        tokens = _rows("values", values)
+        if tokens.shape[1] != self.codes.shape[1] or not is_whole(count) or not 1 <= count <= len(self.codes):
+            codes = f"{len(self.codes)} codes of width {self.codes.shape[1]}"
+            what = f"{count!r} of {codes} for tokens of {tokens.shape[1]}"
             raise ArrayError(what, where="Codebook", fix="pass tokens of the kind that it was made from")
         step = max(_AT_ONCE // len(self.codes), 1)
         parts = [self._nearest(tokens[first : first + step], count) for first in range(0, max(len(tokens), 1), step)]
@@ -108,7 +117,7 @@ class Codebook:
         An example takes the place of one of the two codes that are nearest to each other, and so are missed least,
         if it is farther from every code than these two are from each other. The numbers of all other codes stay.
         """
-        examples, codes, gone = _rows(values), self.codes.copy(), set[int]()
+        examples, codes, gone = _rows("values", values), self.codes.copy(), set[int]()
         if len(codes) < 2:
             return self
         twins, apart = (part[:, 1] for part in self.nearest(codes, 2))
@@ -139,7 +148,7 @@ class Codebook:
     def _nearest(self, tokens: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         distance = _squared(tokens, self.codes)
         order = np.argsort(distance, axis=1, kind="stable")[:, :count] if count > 1 else distance.argmin(1)[:, None]
-        return order.astype(np.int64), np.take_along_axis(distance, order, axis=1)
+        return order.astype(np.int64), np.take_along_axis(distance, order, axis=1).astype(np.float32)
 
 
 def _learned(tokens: np.ndarray, weight: np.ndarray, size: int, seed: int) -> np.ndarray:
@@ -171,13 +180,18 @@ def _means(tokens: np.ndarray, weight: np.ndarray, size: int, seed: int) -> tupl
 
 
 def _squared(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Squared distances, float32 [N, C]; never below 0."""
-    product = rows @ columns.T
-    return np.maximum((rows**2).sum(1)[:, None] + (columns**2).sum(1) - 2 * product, 0)
+    """Squared distances, float64 [N, C]; never below 0."""
+    # In float32 what all tokens have in common would drown what tells codes apart.
+    rows, columns = rows.astype(np.float64), columns.astype(np.float64)
+    squares = rows @ columns.T
+    squares *= -2
+    squares += (rows**2).sum(1)[:, None]
+    squares += (columns**2).sum(1)
+    return np.maximum(squares, 0, out=squares)
 
 
-def _rows(values: Any) -> np.ndarray:
+def _rows(name: str, values: Any) -> np.ndarray:
     given = to_numpy(values)
     if given.ndim != 2:
-        raise ArrayError(f"tokens of shape {given.shape}", where="values", fix="pass [N, D]")
-    return numbers("values", given.ravel()).reshape(given.shape).astype(np.float32)
+        raise ArrayError(f"{name} of shape {given.shape}", where=name, fix="pass [N, D]")
+    return numbers(name, given.ravel()).reshape(given.shape).astype(np.float32)

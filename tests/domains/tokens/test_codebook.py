@@ -25,6 +25,14 @@ def test_the_nearest_codes_are_those_of_all_distances(rows: int, size: int, widt
     assert np.array_equal(book.encode(values), number[:, 0]) or np.allclose(exact.min(1), distance[:, 0], atol=1e-4)
 
 
+def test_what_all_tokens_have_in_common_hides_no_code():
+    values = normal(500, 8) + 1000
+    book = tokens.Codebook(values[:50])
+    number, distance = book.nearest(values, 1)
+    exact = ((values[:, None].astype(np.float64) - book.codes) ** 2).sum(2)
+    assert np.array_equal(number[:, 0], exact.argmin(1)) and np.allclose(distance[:, 0], exact.min(1))
+
+
 def test_more_codes_leave_less_error_and_as_many_as_tokens_leave_none():
     pytest.importorskip("sklearn")
     values = normal(64, 3)
@@ -75,9 +83,27 @@ def test_mixed_codebooks_keep_the_first_ones_numbers_and_are_never_worse():
     assert (both.nearest(values, 1)[1] <= one.nearest(values, 1)[1]).all()
 
 
+def test_codes_may_be_a_list_or_a_tensor():
+    assert tokens.Codebook([[0.0, 0.0], [1.0, 1.0]]).encode([[0.9, 0.7]]).tolist() == [1]  # pyright: ignore
+    torch = pytest.importorskip("torch")
+    codes = torch.eye(2, dtype=torch.bfloat16, requires_grad=True)
+    assert tokens.Codebook(codes).encode(codes).tolist() == [0, 1]  # pyright: ignore
+
+
+@pytest.mark.parametrize("codes", [np.zeros((0, 2)), np.zeros(3), [[np.nan]], None, [["a"]]])
+def test_what_is_no_codebook_is_refused(codes):
+    with pytest.raises(ArrayError):
+        tokens.Codebook(codes)
+
+
 def test_what_does_not_fit_is_refused():
     book = tokens.Codebook(normal(4, 3))
-    for bad in (lambda: book.encode(normal(2, 2)), lambda: book.nearest(normal(2, 3), 5), lambda: book.decode([4])):
+    for bad in (
+        lambda: book.encode(normal(2, 2)),
+        lambda: book.nearest(normal(2, 3), 5),
+        lambda: book.decode([4]),
+        lambda: book.decode([0.5]),
+    ):
         with pytest.raises(ArrayError):
             bad()
     with pytest.raises(ArrayError):
@@ -87,3 +113,6 @@ def test_what_does_not_fit_is_refused():
     pytest.importorskip("sklearn")
     with pytest.raises(ArrayError, match="5 codes"):
         tokens.Codebook.fit(normal(4, 3), 5)
+    for size, seed in ((1.5, 0), (True, 0), ("2", 0), (2, -1), (2, 0.5), (2, 2**32)):
+        with pytest.raises(ArrayError):
+            tokens.Codebook.fit(normal(4, 3), size, seed=seed)  # pyright: ignore
