@@ -70,7 +70,7 @@ class LowRankAttention:
         """[..., N, D] as [..., min(rank, N), D]."""
         flat = part.reshape(-1, *part.shape[-2:]).transpose(1, 2)
         means = functional.adaptive_avg_pool1d(flat, min(self.rank, part.shape[-2]))
-        return means.transpose(1, 2).reshape(*part.shape[:-2], -1, part.shape[-1])
+        return means.transpose(1, 2).reshape(*part.shape[:-2], means.shape[-1], part.shape[-1])
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class WindowedAttention:
         held = there.reshape(windows * parts, -1).sum(-1)
         # What fills up the last window may be a mean of no token.
         means = [
-            part.reshape(*part.shape[:-3], windows * parts, -1, part.shape[-1]).sum(-2) / held.clamp_min(1)[:, None]
+            part.unflatten(-2, (parts, -1)).sum(-2).flatten(-3, -2) / held.clamp_min(1)[:, None]
             for part in (keys, values)
         ]
         near, far = _spread(keys, means[0]), _spread(values, means[1])

@@ -34,11 +34,12 @@ def soft_top_k(scores: Tensor, count: int, temperature: float) -> Tensor:
 
     Raises
     ------
-    ArrayError : scores of a wrong shape, or not finite; a count or temperature out of range.
+    ArrayError : scores of a wrong shape or type, or not finite; a count or temperature out of range.
     """
     size = scores.shape[-1] if scores.ndim else 0
-    if not 0 <= count <= size or temperature <= 0:
-        raise ArrayError(f"cannot take {count} of {size} at temperature {temperature:g}", where="soft_top_k")
+    if not 0 <= count <= size or not scores.is_floating_point():
+        what = f"cannot take {count} of {size} scores of {scores.dtype}"
+        raise ArrayError(what, where="soft_top_k", fix="pass floating point [..., N] and a count from 0 to N")
     forest = SoftForest.of_parents(np.full(size, -1), np.ones(size), scores.device)
     # Only differences count; so high up, taking an item is never unwanted and the price, which is >= 0, never binds.
     raised = scores.double() - scores.detach().amin(dim=-1, keepdim=True) + _HIGH * temperature

@@ -97,8 +97,14 @@ class LogPolarSampler(nn.Module):
         Returns
         -------
         int64 [min(K, rows * columns)], row-major patch numbers by centre.
+
+        Raises
+        ------
+        ArrayError : several gazes, or one that is not finite.
         """
-        distances = self.distances(gaze, grid).numpy(force=True).copy()
+        if gaze.shape != (2,) or not bool(gaze.isfinite().all()):
+            raise ArrayError(f"a gaze of {gaze.tolist()}", where="gaze", fix="pass the finite (x, y) of one image")
+        distances = self.distances(gaze, grid).double().numpy(force=True)
         chosen = np.empty(min(distances.shape), np.int64)
         for centre in range(len(chosen)):
             chosen[centre] = distances[centre].argmin()

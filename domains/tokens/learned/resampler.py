@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from hra.errors import ArrayError
+from hra.model.arrays import to_numpy
+from hra.traversals.base import is_whole
 
 
 class Resampler(nn.Module):
@@ -72,11 +75,16 @@ class Resampler(nn.Module):
         ------
         ArrayError : features of another width, or no grid.
         """
-        given = torch.as_tensor(features, dtype=self.value.weight.dtype, device=self.value.weight.device)
-        width = self.width
+        # NumPy's may be read-only, or run backwards, which torch takes with a warning or not at all.
+        known = features if isinstance(features, Tensor) else torch.from_numpy(np.array(to_numpy(features)))
+        given, width = known.to(self.value.weight), self.width
         if given.ndim != 3 or given.shape[-1] != width or not given.numel():
             what = f"features of shape {tuple(given.shape)}"
             raise ArrayError(what, where="features", fix=f"pass [rows, columns, {width}]")
+        if not (
+            isinstance(grid, (tuple, list)) and len(grid) == 2 and all(is_whole(side) and side > 0 for side in grid)
+        ):
+            raise ArrayError(f"a grid of {grid!r}", where="grid", fix="pass (rows, columns) of the tokens")
         flat = given.reshape(-1, width)
         values = self.value(flat).reshape(len(flat), self.heads, -1)
         weights = (self._content(flat)[:, None] + self._places(given.shape[:2], grid)).softmax(dim=-1)
@@ -96,7 +104,8 @@ class Resampler(nn.Module):
 
     def _along(self, count: int, cells: int, axis: int) -> Tensor:
         """As `_places` for one axis, [heads, cells, count]."""
-        middles = torch.arange(cells, device=self.place.device) + 0.5
-        steps = (torch.arange(count, device=self.place.device) + 0.5) * (cells / count)
+        like = {"dtype": self.place.dtype, "device": self.place.device}
+        middles = torch.arange(cells, **like) + 0.5
+        steps = (torch.arange(count, **like) + 0.5) * (cells / count)
         gap = steps - middles[:, None] - self.place[:, axis, None, None]
         return -gap.square() / (2 * (2 * self.spread).exp()[:, None, None])

@@ -145,7 +145,9 @@ def outcome_loss(weights: Tensor, kinds: Sequence[str]) -> Tensor:
         fix = f"pass one of {', '.join(OUTCOMES)} per query"
         raise ArrayError(f"{len(kinds)} kinds for {len(weights)} queries", where="kinds", fix=fix)
     wanted = weights.new_tensor([OUTCOMES[kind] for kind in kinds])
-    return nn.functional.kl_div(weights.log(), wanted, reduction="batchmean")
+    # A head that no query leads to weighs 0, whose logarithm has no gradient.
+    least = torch.finfo(weights.dtype).tiny
+    return nn.functional.kl_div(weights.clamp_min(least).log(), wanted, reduction="batchmean")
 
 
 def _channels(texture: Tensor, numbers: Sequence[int]) -> Tensor:

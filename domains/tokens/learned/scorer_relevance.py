@@ -41,7 +41,7 @@ class ScorerRelevance:
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Scores [ceil(H/patch), ceil(W/patch)], float32 of any sign; say by `calibrated` what they are worth."""
         with torch.no_grad():
-            return self._scores(context.image, context.query, context.encode).numpy(force=True)
+            return self._scores(context.image, context.query, context.encode).float().numpy(force=True)
 
     def scores(self, image: np.ndarray, query: str) -> Tensor:
         """The same as a tensor [rows, columns] with a gradient by the scorer's weights."""

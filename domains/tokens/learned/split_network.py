@@ -43,7 +43,7 @@ def split_cost(shares: Tensor, left: Tensor, budget: float) -> Tensor:
     ----------
     shares : [..., L], of `SplitNetwork`.
     left : [..., L, N + 1], what each level leaves when the best 0, 1 ... N of its patches are taken: relevance that is
-        not shown, for example; read between its entries. All patches of a level are taken at N.
+        not shown, for example; read between its entries. All patches of a level are taken at N >= 1.
     budget : tokens, <= N.
 
     Returns
@@ -55,7 +55,7 @@ def split_cost(shares: Tensor, left: Tensor, budget: float) -> Tensor:
     ArrayError : a budget beyond the table, or shapes that do not fit.
     """
     most = left.shape[-1] - 1
-    if not 0 <= budget <= most or left.shape[-2] != shares.shape[-1]:
+    if most < 1 or not 0 <= budget <= most or left.shape[:-1] != shares.shape:
         what = f"shares {tuple(shares.shape)}, table {tuple(left.shape)}, budget {budget:g}"
         raise ArrayError(what, where="split_cost", fix="pass [..., L], [..., L, N + 1] and a budget of at most N")
     taken = shares * budget

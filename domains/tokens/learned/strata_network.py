@@ -29,14 +29,16 @@ class StrataNetwork(nn.Module):
     seed : of the initial weights.
     """
 
-    grids: Tensor
-
     def __init__(self, width: int = 768, hidden: int = 256, *, seed: int = 0) -> None:
         super().__init__()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.layers = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 4))
-        self.register_buffer("grids", torch.tensor(_GRIDS), persistent=False)
+
+    @property
+    def grids(self) -> Tensor:
+        """The (rows, columns) of all grids, int64 [51, 2]; no buffer, which weights put in place would leave unset."""
+        return torch.tensor(_GRIDS, device=next(self.parameters()).device)
 
     def forward(self, query: Tensor) -> Tensor:
         """The wanted (rows, columns), not rounded, [..., 2], for queries [..., width]."""
@@ -61,7 +63,14 @@ class StrataNetwork(nn.Module):
 
     @torch.no_grad()
     def grid(self, query: Tensor) -> tuple[int, int]:
-        """The (rows, columns) to use for one query [width]."""
+        """The (rows, columns) to use for one query [width].
+
+        Raises
+        ------
+        ArrayError : several queries.
+        """
+        if query.ndim != 1:
+            raise ArrayError(f"queries of shape {tuple(query.shape)}", where="query", fix="pass one query [width]")
         rows, columns = self.grids[self.probabilities(query).argmax()].tolist()
         return rows, columns
 

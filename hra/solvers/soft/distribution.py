@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,11 +98,15 @@ class CutDistribution:
 
         Raises
         ------
-        ArrayError : the gains are not finite floating-point numbers, one per refinement.
+        ArrayError : the gains are not finite floating-point numbers, one per refinement, or the temperature is not one
+            above 0.
         """
         _check_gain(gain, len(forest))
+        if not 0 < temperature < math.inf:
+            what = f"the temperature must be a finite number > 0, got {temperature!r}"
+            raise ArrayError(what, where="temperature", fix="start with a tenth of a typical gain")
         batch, capacity = gain.shape[:-1], budget - forest.base_cost
-        reward = forest.columns(gain.reshape(batch.numel(), -1).double() / temperature)
+        reward = forest.columns(gain.reshape(batch.numel(), len(forest)).double() / temperature)
         least = _NOTHING * float(forest.cost.sum())
         probability, price, log_partition = GibbsCut.apply(reward, capacity.reshape(-1).clamp_min(least), forest)
         return cls(
@@ -163,7 +168,7 @@ class CutDistribution:
         return selected.to(self.gain.dtype) + (self.probabilities - self.probabilities.detach())
 
     def _columns(self, values: Tensor) -> Tensor:
-        return self.forest.columns(values.reshape(self.gain.shape[:-1].numel(), -1))
+        return self.forest.columns(values.reshape(self.gain.shape[:-1].numel(), len(self.forest)))
 
     def _log_odds(self) -> Tensor:
         price = self.price.detach().reshape(-1)

@@ -81,3 +81,11 @@ def test_values_are_mixed_and_gradients_are_finite(kind):
 def test_nothing_to_attend_to_is_refused(kind):
     with pytest.raises(ArrayError):
         kind(0)
+
+
+@pytest.mark.parametrize(
+    "attention", [learned.LowRankAttention(4), learned.RandomFeatureAttention(4), learned.WindowedAttention(4, 2)]
+)
+def test_a_batch_of_none(attention):
+    none = torch.zeros(0, 2, 13, 8)
+    assert attention(none, none, none).shape == none.shape

@@ -102,3 +102,9 @@ def test_shapes_are_checked():
         coverage_loss(torch.ones(4), torch.ones(4), torch.ones(3, 2))
     with pytest.raises(ArrayError):
         soft_top_k(torch.tensor(np.nan), 1, 1.0)
+
+
+def test_whole_numbers_are_no_scores_and_no_image_is_no_error():
+    with pytest.raises(ArrayError, match="floating point"):
+        soft_top_k(torch.arange(5), 2, 0.1)
+    assert soft_top_k(torch.zeros(0, 5), 2, 0.1).shape == (0, 5)

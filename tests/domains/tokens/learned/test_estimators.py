@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,17 @@ def test_a_hard_cut_of_splits_leaves_the_error_of_its_patches(pyramid: tokens.Pa
 def test_a_pyramid_of_one_level_is_refused():
     with pytest.raises(ArrayError, match="one level"):
         learned.SoftPyramid.of(tokens.PatchPyramid.build(np.zeros((64, 64, 3), np.float32), levels=1))
+
+
+@pytest.mark.parametrize("estimator", [learned.Expected, learned.StraightThrough, learned.GumbelCut, learned.Reinforce])
+@pytest.mark.parametrize("temperature", [0, -1, math.nan, math.inf])
+def test_a_temperature_is_above_0(estimator, temperature):
+    forest = SoftForest.of_parents([-1, 0, 0], [1, 1, 1])
+    with pytest.raises(ArrayError):
+        estimator(temperature)(forest, torch.tensor([3.0, 2.0, 1.0]), 2, lambda taken: taken.sum(-1))
+
+
+@pytest.mark.parametrize("estimator", [learned.Expected, learned.StraightThrough, learned.GumbelCut, learned.Reinforce])
+def test_a_batch_of_none(estimator):
+    forest = SoftForest.of_parents([-1, 0, 0], [1, 1, 1])
+    assert estimator()(forest, torch.zeros(0, 3), 2, lambda taken: taken.sum(-1)).shape == (0,)

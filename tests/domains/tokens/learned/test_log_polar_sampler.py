@@ -150,3 +150,12 @@ def test_the_gradient_of_the_penalty_is_right():
 def test_temperatures_are_checked(temperature):
     with pytest.raises(ArrayError):
         LogPolarSampler(count=4)(MIDDLE, (3, 3), temperature)
+
+
+def test_a_sampler_of_bfloat16_selects_and_several_gazes_are_refused():
+    middle = torch.tensor([0.5, 0.5])
+    half = LogPolarSampler(20).to(torch.bfloat16).select(middle.bfloat16(), (8, 8))
+    assert len(half.unique()) == 20
+    for gaze in (middle[None], torch.tensor([torch.nan, 0.5])):
+        with pytest.raises(ArrayError, match="gaze"):
+            LogPolarSampler(20).select(gaze, (8, 8))

@@ -69,3 +69,21 @@ def test_what_does_not_fit_is_refused():
         Resampler(8, heads=3)
     with pytest.raises(ArrayError, match="shape"):
         Resampler(8)(torch.zeros(4, 4, 7), (2, 2))
+
+
+@pytest.mark.parametrize("grid", [(0, 0), (3,), (3, 4, 5), 3, (1.5, 2), (-1, 2), None])
+def test_what_is_no_grid_is_refused(grid):
+    with pytest.raises(ArrayError, match="grid"):
+        Resampler(24, 4)(torch.rand(8, 8, 24), grid)
+
+
+@pytest.mark.filterwarnings("error")
+def test_features_may_be_any_view_and_the_network_of_any_type():
+    features = np.random.default_rng(0).random((8, 6, 24), dtype=np.float32)
+    expected = Resampler(24, 4)(torch.from_numpy(features), (3, 2))
+    features.flags.writeable = False
+    assert torch.equal(Resampler(24, 4)(features, (3, 2)), expected)
+    assert torch.equal(Resampler(24, 4)(features[::-1].copy()[::-1], (3, 2)), expected)
+    for dtype in (torch.bfloat16, torch.float16, torch.float64):
+        made = Resampler(24, 4).to(dtype)(features, (3, 2))
+        assert made.dtype == dtype and (made.float() - expected).abs().max() < 0.02

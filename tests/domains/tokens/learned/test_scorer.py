@@ -66,3 +66,10 @@ def test_the_gradient_is_right():
 def test_the_start_is_reproducible():
     first, second = (RelevanceScorer().state_dict() for _ in range(2))
     assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_a_head_that_weighs_nothing_costs_much_and_not_without_end():
+    logits = torch.tensor([[200.0, 0.0, 0.0]], requires_grad=True)
+    loss = outcome_loss(logits.softmax(-1), ["object"])
+    loss.backward()
+    assert 10 < loss.item() < 100 and logits.grad is not None and bool(logits.grad.isfinite().all())

@@ -54,3 +54,12 @@ def test_scores_have_a_gradient_for_training():
     assert scores.shape == (3, 4)
     scores.sum().backward()
     assert relevance.scorer.propositional.weight.grad is not None
+
+
+def test_a_scorer_of_bfloat16_scores():
+    image = np.random.default_rng(0).random((64, 96, 3), dtype=np.float32)
+    scores = [
+        ScorerRelevance(RelevanceScorer(64, 16).to(dtype))(tokens.GridTopK().context(image, "a"))
+        for dtype in (torch.float32, torch.bfloat16, torch.float64)
+    ]
+    assert all(each.dtype == np.float32 and np.allclose(each, scores[0], atol=0.1) for each in scores)

@@ -50,3 +50,11 @@ def test_training_finds_the_split_that_each_kind_of_query_needs():
     right = network(query, gestalt).argmax(dim=-1) == kind
     assert float(right.float().mean()) > 0.95
     assert float(network(query, gestalt).max(dim=-1).values.median()) > 0.9
+
+
+@pytest.mark.parametrize(
+    "table", [torch.zeros(3, 4, 11), torch.zeros(2, 3, 11), torch.zeros(4, 11), torch.zeros(2, 4, 1)]
+)
+def test_a_table_of_other_splits_is_refused(table):
+    with pytest.raises(ArrayError):
+        split_cost(torch.full((2, 4), 0.25), table, 0)

@@ -87,3 +87,16 @@ def test_descending_the_expected_cost_finds_the_cheapest_grid():
 def test_temperatures_are_checked():
     with pytest.raises(ArrayError):
         StrataNetwork().probabilities(torch.zeros(768), temperature=0.0)
+
+
+def test_weights_that_are_put_in_place_leave_the_grids_as_they_are():
+    """As loaders do that make a network without values first."""
+    network = StrataNetwork(16, 8)
+    with torch.device("meta"):
+        loaded = StrataNetwork(16, 8)
+    loaded.to_empty(device="cpu").load_state_dict(network.state_dict())
+    assert torch.equal(loaded.grids, network.grids)
+    query = torch.rand(16, generator=torch.Generator().manual_seed(0))
+    assert loaded.grid(query) == network.grid(query)
+    with pytest.raises(ArrayError, match="queries"):
+        network.grid(query[None])
