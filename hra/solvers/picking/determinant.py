@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,10 +78,12 @@ def _pick(vectors, left, factor, chosen, begin):
     Returns how many are chosen, which is not all where `is_dear`, and whether all that is left repeats them.
     """
     known, work = np.full(len(vectors), begin), 0
+    heap = [(-left[i], i) for i in range(len(vectors))]
+    heapq.heapify(heap)
     for step in range(begin, len(chosen)):
         if is_dear(work, len(vectors), step - begin):
             return step, False
-        best = int(left.argmax())
+        best = heap[0][1]
         while known[best] < step:
             work += _PRODUCTS * (step - known[best])
             for t in range(known[best], step):
@@ -89,9 +92,11 @@ def _pick(vectors, left, factor, chosen, begin):
                 factor[best, t] = cross / factor[taken, t]
                 left[best] -= factor[best, t] * factor[best, t]
             known[best] = step
-            best = int(left.argmax())
+            heapq.heapreplace(heap, (-left[best], best))
+            best = heap[0][1]
         if not left[best] > _LEAST:
             return step, True
+        heapq.heappop(heap)
         chosen[step], factor[best, step] = best, np.sqrt(left[best])
         left[best] = -np.inf
     return len(chosen), False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,17 +83,24 @@ def _pick(vectors, nearest, closed, first, chosen):
 
     Ends early where it would have been cheaper to bring all up to date at once; returns how many were picked.
     """
-    known, work = np.zeros(len(vectors), np.int64), 0
-    for step in range(len(chosen)):
+    known, work, picked = np.zeros(len(vectors), np.int64), 0, 0
+    if first >= 0:
+        chosen[0], closed[first], picked = first, True, 1
+    # To look through all of them for the least after each that is brought up to date would take longest of all.
+    heap = [(nearest[i], i) for i in range(len(vectors)) if not closed[i]]
+    heapq.heapify(heap)
+    for step in range(picked, len(chosen)):
         if is_dear(work, len(vectors), step):
             return step
-        best = first if step == 0 and first >= 0 else _least(nearest, closed)
+        best = heap[0][1]
         while known[best] < step:
             work += step - known[best]
             for t in range(known[best], step):
                 nearest[best] = max(nearest[best], np.dot(vectors[best], vectors[chosen[t]]))
             known[best] = step
-            best = _least(nearest, closed)
+            heapq.heapreplace(heap, (nearest[best], best))
+            best = heap[0][1]
+        heapq.heappop(heap)
         chosen[step], closed[best] = best, True
     return len(chosen)
 
@@ -101,15 +109,6 @@ def _pick(vectors, nearest, closed, first, chosen):
 def is_dear(work, count, steps):
     """Whether ``work`` entries one by one took longer than the ``steps`` columns of all ``count`` rows together."""
     return work > count * (_LAYOUT + steps / _FASTER)
-
-
-@njit(cache=True)
-def _least(values, closed):
-    best = -1
-    for i in range(values.size):
-        if not closed[i] and (best < 0 or values[i] < values[best]):
-            best = i
-    return best
 
 
 def _loneliest(vectors: np.ndarray) -> int:
