@@ -16,7 +16,7 @@ from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, Toke
 from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.embedding.pictures import load_if_path, stacked
 from hra.domains.tokens.patches.metrics import RelevanceError
-from hra.domains.tokens.pyramid.pyramid import PatchPyramid
+from hra.domains.tokens.pyramid.pyramid import PatchPyramid, checked_sizes
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import ArrayError
@@ -57,12 +57,16 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     relevance : see `Relevance`; by default `CueRelevance`.
     encoder : image -> features [ceil(H/patch), ceil(W/patch), D], see `TokenContext.features`; by default the channels
         of `texture_array`.
-    patch : side of a patch in pixels.
+    patch : side of a patch in pixels, even.
     levels : at most so many levels of detail; by default down to a single patch.
     stand_in : what allocates some budgets instead, see `StandIn`, such as one that covers the whole image; by default
         nothing does.
     steps : how an allocation is found, see `Steps`; by default by one solve.
     gazes : where was looked for each token, see `Gazes`; by default nowhere.
+
+    Raises
+    ------
+    ArrayError : an odd patch, or fewer levels than 1.
 
     Examples
     --------
@@ -90,6 +94,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         steps: Steps | None = None,
         gazes: Gazes | None = None,
     ) -> None:
+        patch, levels = checked_sizes(patch, levels)
         if isinstance(builder, DirectBuilder) and traversal == _PLAIN:
             traversal = builder.rule
         super().__init__(builder, metric, traversal)

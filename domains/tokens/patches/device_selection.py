@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.batch import BatchAllocation, allocate_batch
-from hra.domains.tokens.pyramid.pyramid import Grids, checked_levels, checked_patch, full_depth, quadtree
+from hra.domains.tokens.pyramid.pyramid import Grids, checked_sizes, full_depth, quadtree
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import Pyramid, build_pyramid, level_errors, node_errors, take_blocks
 from hra.kernels.backends import adopt, device_of, fetch, give_back, give_back_all
@@ -95,7 +95,7 @@ def select_patches(
     given = adopt(images, "images")
     if given.ndim != 4:
         raise ArrayError(f"shape {list(given.shape)} is not [B, H, W, C]", where="argument images")
-    patch, levels = checked_patch(patch), checked_levels(levels)
+    patch, levels = checked_sizes(patch, levels)
     depth = full_depth(tuple(given.shape[1:3]), patch)
     pyramid = build_pyramid(given, "block_mean", depth if levels is None else min(levels, depth), backend)
     grids = tuple((-(-height // patch), -(-width // patch)) for height, width in pyramid.layout.sizes)

@@ -25,7 +25,7 @@ from hra.caching import cached_property, kept
 from hra.compiling import njit
 from hra.domains.tokens.pyramid.blocks import block_maxima, block_sums
 from hra.domains.tokens.pyramid.interpolation import halve
-from hra.domains.tokens.pyramid.pyramid import checked_patch, full_depth, patch_boxes
+from hra.domains.tokens.pyramid.pyramid import checked_sizes, full_depth, patch_boxes
 from hra.errors import ArrayError, FileError
 from hra.files.atomic_write import write_atomically
 from hra.files.images.arrays import as_image
@@ -107,7 +107,7 @@ class StreamedImage:
         ArrayError : no image, or an odd patch.
         ImageError : pixels that are not image's.
         """
-        patch = checked_patch(patch)
+        patch, _ = checked_sizes(patch)
         size, first = _checked(source, patch)
         rows = [_block_row(source, size, patch, first, y) for y in range(0, size[0], patch << _BLOCK)]
         details = [np.concatenate([row[f"detail{k}"] for row in rows]) for k in range(first)]
@@ -146,7 +146,7 @@ class StreamedImage:
         """
         file = open_regions(path, channels=channels, window=window)
         source = file.levels[0]
-        patch = checked_patch(patch)
+        patch, _ = checked_sizes(patch)
         size, first = _checked(source, patch)
         levels = _halves(file)
         stored = Path(folder) if folder is not None else file.path.with_name(f"{file.path.name}.levels")

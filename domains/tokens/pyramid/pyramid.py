@@ -59,7 +59,7 @@ class PatchPyramid(ShortRepr):
         ArrayError : patch or levels out of range.
         """
         pixels = np.ascontiguousarray(as_image(image))
-        patch, levels = checked_patch(patch), checked_levels(levels)
+        patch, levels = checked_sizes(patch, levels)
         depth = full_depth(pixels.shape[:2], patch)
         depth = depth if levels is None else min(levels, depth)
         mips = build_pyramid(pixels, "block_mean", depth)
@@ -148,32 +148,22 @@ class PatchPyramid(ShortRepr):
         return node_errors(self.errors_by_level, np.asarray(weight, np.float64))
 
 
-def checked_patch(patch: Any) -> int:
-    """The side of a patch as an int.
+def checked_sizes(patch: Any, levels: Any = None) -> tuple[int, int | None]:
+    """The side of a patch as an int, and how many levels there are at most; None for no limit.
 
     Raises
     ------
-    ArrayError : no even whole number from 2 on.
+    ArrayError : a side that is no even whole number from 2 on, or levels that are no whole number from 1 on.
     """
     side = patch if type(patch) is int else whole_number(patch)
     if side is None or side < 2 or side % 2:
-        fix = "use a whole number such as 16"
-        raise ArrayError(f"patch must be even and at least 2, got {patch}", where="patch", fix=fix)
-    return side
-
-
-def checked_levels(levels: Any) -> int | None:
-    """How many levels there are at most, as an int; None for no limit.
-
-    Raises
-    ------
-    ArrayError : no whole number from 1 on.
-    """
+        what = f"the side of a patch must be even and at least 2, got {patch}"
+        raise ArrayError(what, where="patch", fix="use 14, 16 or another even number")
     count = None if levels is None else whole_number(levels)
     if levels is not None and (count is None or count < 1):
-        fix = "use a whole number, or None for all"
-        raise ArrayError(f"levels must be at least 1, got {levels}", where="levels", fix=fix)
-    return count
+        what = f"levels must be at least 1, got {levels}"
+        raise ArrayError(what, where="levels", fix="use a whole number, or None for all")
+    return side, count
 
 
 def full_depth(image_size: tuple[int, ...], patch: int) -> int:

@@ -24,6 +24,16 @@ DIRECT = {
 SIZES = [(512, 512), (333, 257), (512, 512), (37, 500)]
 
 
+@pytest.mark.parametrize("patch", [7, 1, 0, -2, 1.5, "16", None])
+def test_an_odd_patch_is_refused_at_once(patch):
+    for make in (tokens.PyramidSampling, tokens.GridTopK, tokens.Downsample, tokens.REDUCERS["divprune"]):
+        with pytest.raises(ArrayError, match="even"):
+            make(patch=patch)
+    for levels in (0, 1.5):
+        with pytest.raises(ArrayError, match="levels"):
+            tokens.PyramidSampling(levels=levels)  # pyright: ignore
+
+
 @pytest.mark.parametrize("make", DIRECT.values(), ids=DIRECT)
 @pytest.mark.parametrize("budget", [64, 137, 273])
 def test_mixed_sizes_get_what_single_images_get_or_better(smooth_noise, make, budget: int):
