@@ -69,7 +69,7 @@ class Limits:
         if amount > limit:
             what = f"it has {_short(amount)} {name.replace('_', ' ')}, more than the limit of {limit:,}"
             raise LimitExceeded(
-                what, where=where, fix=f"trust the file and pass limits=Limits({name}=...), or split it"
+                what, where=where, fix=f"split it; in Python, pass limits=Limits({name}=...) if you trust the file"
             )
 
     def check_memory(self, needed: int, size: int, where: str) -> None:
@@ -77,14 +77,14 @@ class Limits:
         limit = self.memory_bytes + self.memory_per_byte * size
         if needed > limit:
             what = f"its {_short(size)} bytes would take {_short(needed)} bytes of memory, more than {limit:,}"
-            fix = f"trust the file and pass limits=Limits(memory_bytes={_short(needed, '_')})"
+            fix = f"in Python, pass limits=Limits(memory_bytes={_short(needed, '_')}) if you trust the file"
             raise LimitExceeded(what, where=where, fix=fix)
 
     def check_archive(self, unpacked: int, size: int, where: str) -> None:
         """Raise LimitExceeded if an archive of ``size`` bytes states that it unpacks to ``unpacked`` bytes."""
         if unpacked > max(self.memory_bytes, self.archive_ratio * size):
             what = f"its {_short(size)} bytes would unpack to {_short(unpacked)}, more than {self.archive_ratio} times"
-            fix = f"trust the file and pass limits=Limits(memory_bytes={_short(unpacked, '_')})"
+            fix = f"in Python, pass limits=Limits(memory_bytes={_short(unpacked, '_')}) if you trust the file"
             raise LimitExceeded(what, where=where, fix=fix)
 
 

@@ -199,7 +199,7 @@ def _check(spec: Any, name: str, max_texels: int) -> None:
         raise ImageError(what, where=name, fix="write the channels of one texture to a file of their own")
     if spec.width < 1 or spec.height < 1 or spec.width * spec.height > max_texels:
         what = f"the image has {spec.width} x {spec.height} texels, not 1 .. {max_texels:,}"
-        raise ImageError(what, where=name, fix="pass a larger max_texels if you trust the file")
+        raise ImageError(what, where=name, fix="scale it down; in Python, pass a larger max_texels if you trust it")
 
 
 def _check_length(image: Any, length: int, name: str) -> None:
