@@ -63,7 +63,7 @@ class Flops:
         BudgetTooSmall : not even ``least``; states what they take.
         """
         price = getattr(self.model, self.prices)
-        low, high = least - 1, cells
+        text, low, high = int(text), int(least) - 1, int(cells)  # NumPy's wrap around
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if price(text, middle, patches) <= self.amount else (low, middle - 1)

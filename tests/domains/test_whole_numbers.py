@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ TEXELS = (IMAGE * 255).astype(np.uint8)
 BATCH = np.random.default_rng(0).random((1, 64, 64, 3), dtype=np.float32)
 PANELS = [tokens.Panel([np.zeros((90, 160, 3), np.uint8)], ["a"])] * 3
 ATTENTION = [[3, 1], [0, 4]]
+LINEAR = SimpleNamespace(flops=lambda text, visual, patches: text + visual)
 Made = Callable[[Any], Any]
 
 
@@ -37,6 +39,7 @@ MADE: dict[str, Made] = {
     "down-sampling": lambda n: tokens.uniform_downsample(IMAGE, n(10), n(16)),
     "cell": lambda n: tokens.texture_array(IMAGE, n(16)).values,
     "total and cells": lambda n: tokens.hired_budgets(ATTENTION, (2, 2), n(100), cells=n(60)),
+    "text and cells": lambda n: tokens.Flops(100, LINEAR).tokens(text=n(10), cells=n(120)),
     "tile": lambda n: textures.TiledTexture.from_image(TEXELS, n(64)).pages.bytes,
     "tail": lambda n: textures.MippedTexture.from_image(TEXELS, n(64)).pages.bytes,
     "detail": lambda n: textures.detail_of_image(TEXELS, n(64))[1],
