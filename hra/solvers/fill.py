@@ -67,14 +67,14 @@ def complete(
 ) -> np.ndarray:
     """``start`` [R] extended by the ready refinements of highest ``priority`` [R] until none fits any more.
 
-    Refinements of priority 0 are taken only if ``spend_all``, those of negative priority never. Ties go to the larger
-    gain, then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests the
-    numbering does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
+    Refinements of priority 0 are taken only if ``spend_all``, those of negative priority or NaN never. Ties go to the
+    larger gain, then to the smaller cost, then to what opens up nothing, then to the larger structure key: on forests
+    the numbering does not matter. ``among`` (int32 [K]) is where to look first: all that are ready and not negative.
 
     Raises
     ------
     HraError : no problem, or a start that is not one bool per refinement.
-    ArrayError : not one priority per refinement, or one that is no number.
+    ArrayError : not one priority per refinement.
 
     Examples
     --------
@@ -103,9 +103,6 @@ def _check_priorities(priority: np.ndarray, size: int) -> None:
     if priority.shape != (size,) or priority.dtype.kind not in "iufb":
         what = f"priorities must be numbers [{size}], got {priority.dtype} {list(priority.shape)}"
         raise ArrayError(what, where="priority", fix="pass one for each refinement, such as problem.ratio")
-    bad = np.flatnonzero(np.isnan(priority))
-    if bad.size:
-        raise ArrayError("a priority is not a number", where=f"priority[{bad[0]}]", fix="pass -1 where it means never")
 
 
 def _fill_up(

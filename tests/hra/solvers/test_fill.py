@@ -77,11 +77,16 @@ def test_equal_priorities_of_any_kind_give_the_same_choice(made):
     assert hra.complete(FLAT, NOTHING, made(priority), spend_all=False).tolist() == [False, True, True]
 
 
-@pytest.mark.parametrize("priority", [[1.0], [1.0] * 4, [np.nan, 1.0, 1.0], ["a"] * 3, [[1.0] * 3], 1.0])
+@pytest.mark.parametrize("priority", [[1.0], [1.0] * 4, ["a"] * 3, [[1.0] * 3], 1.0])
 def test_what_is_not_one_priority_per_refinement_is_refused(priority):
     with pytest.raises(ArrayError) as caught:
         hra.complete(FLAT, NOTHING, priority, spend_all=False)
     assert caught.value.where.startswith("priority")
+
+
+@pytest.mark.parametrize("never", [-1.0, np.nan])
+def test_what_has_no_priority_is_never_taken(never):
+    assert hra.complete(FLAT, NOTHING, [never, 1.0, 1.0], spend_all=True).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize("start", [NOTHING[:2], np.zeros(4, bool), np.zeros(3, int), [False] * 3, np.array([0, 1])])
