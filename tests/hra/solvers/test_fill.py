@@ -86,7 +86,7 @@ def test_what_is_not_one_priority_per_refinement_is_refused(priority):
 
 @pytest.mark.parametrize("never", [-1.0, np.nan])
 def test_what_has_no_priority_is_never_taken(never):
-    assert hra.complete(FLAT, NOTHING, [never, 1.0, 1.0], spend_all=True).tolist() == [False, True, True]
+    assert hra.complete(FLAT, NOTHING, np.array([never, 1.0, 1.0]), spend_all=True).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize("start", [NOTHING[:2], np.zeros(4, bool), np.zeros(3, int), [False] * 3, np.array([0, 1])])
