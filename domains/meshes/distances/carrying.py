@@ -124,7 +124,7 @@ class Carried:
         wave = np.zeros(len(direct) + 1, np.int64)
         for c in np.flatnonzero(direct > _WORTH * enough).tolist():
             wave[c] = 1 + wave[maker[gone_rows[gone_at[c] : gone_at[c + 1]]]].max()
-        result, memory = direct.copy(), VertexMemory(len(self._positions))
+        result, memory, exact = direct.copy(), VertexMemory(len(self._positions)), np.zeros_like(self._back)
         for number in range(1, 1 + int(wave.max())):
             rows = np.flatnonzero(wave[:-1] == number)
             before, ends = take_runs(gone_rows, gone_at, rows)
@@ -133,21 +133,16 @@ class Carried:
             loose = direct[rows] > _WORTH * least
             if loose.any():
                 rows, least = rows[loose], least[loose]
-                patches = self._patches(made, rows, 0.0), self._patches(gone, rows, 1.0)
+                patches = self._patches(made, rows, exact), self._patches(gone, rows, self._back)
                 result[rows] = np.minimum(direct[rows], group_deviations(self._positions, *patches, least, memory))
                 after, ends = take_runs(made_rows, made_at, rows)
                 self._back[after] = np.repeat(result[rows], np.diff(ends))
         return result
 
-    def _patches(self, runs: tuple[np.ndarray, np.ndarray], rows: np.ndarray, share: float) -> Patches:
-        """Triangles of the changes ``rows``, with so much of what is known of how far each is from the source."""
+    def _patches(self, runs: tuple[np.ndarray, np.ndarray], rows: np.ndarray, known: np.ndarray) -> Patches:
+        """Triangles of the changes ``rows``, each with what is ``known`` [N] of how far it is from the source."""
         numbers, ends = take_runs(runs[1], runs[0], rows)
-        return Patches(
-            self._corners[numbers].reshape(-1),
-            3 * np.arange(len(numbers) + 1),
-            self._back[numbers] * np.float32(share),
-            ends,
-        )
+        return Patches(self._corners[numbers].reshape(-1), 3 * np.arange(len(numbers) + 1), known[numbers], ends)
 
 
 @njit(cache=True, nogil=True)

@@ -214,7 +214,7 @@ class ShownImage:
             levels = self._pyramid
         else:
             with Image.open(io.BytesIO(version.content)) as opened:
-                opened.load()
+                # A conversion to the mode that it has would be a copy.
                 image = opened if opened.mode == self.picture.mode else opened.convert(self.picture.mode)
                 levels = self._mipmaps(image, 1 + max(octaves))
         for octave, share in zip(octaves, shares, strict=True):
