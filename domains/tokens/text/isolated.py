@@ -44,7 +44,7 @@ def isolated(strokes: np.ndarray, lines: Sequence[TextLine], strength: float) ->
     _, labelled, stats, _ = cv2.connectedComponentsWithStats(ink)
     signs = np.asarray(labelled, np.int32)
     left_out = np.asarray(stats)[:, cv2.CC_STAT_HEIGHT] < _LOW * usual  # points and leaders
-    left_out[np.unique(signs[covered > 0])] = True  # a sign of which a line has a part belongs to it
+    left_out[signs[covered > 0]] = True  # a sign of which a line has a part belongs to it
     ink[left_out[signs]] = 0
     apart = max(round(_APART * usual), 1)
     joined = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((1, 2 * (apart // 2) + 1), np.uint8))

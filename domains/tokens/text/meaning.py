@@ -11,7 +11,7 @@ import numpy as np
 
 from hra.domains.tokens.text.glosses import gloss
 
-_BATCH = 8
+_BATCH = 16
 
 
 def can_embed() -> bool:

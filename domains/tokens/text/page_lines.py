@@ -121,7 +121,7 @@ def _strokes(image: np.ndarray) -> np.ndarray:
     """How much darker or lighter than the paper around it each pixel is, float32 [h, w]."""
     import cv2
 
-    grey = image.mean(axis=2, dtype=np.float32)
+    grey = (image[..., 0] + image[..., 1] + image[..., 2]) / 3  # the mean takes four times as long
     side = max(max(grey.shape) // _AROUND, 3)
     return grey - cv2.blur(grey, (side, side))
 
