@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,11 @@ _OPTIONS = {
     "Rec.rec_img_shape": [3, _HEIGHT, _HEIGHT],
     "Rec.rec_batch_num": _BATCH,
 }
+# Numbers of fields in ONNX's messages: a model's graph, a graph's constants, a constant's type and its bytes.
+_GRAPH, _CONSTANT, _TYPE, _RAW = 7, 5, 2, 9
+_FLOAT = 1
+# How protocol buffers write a field: a number of any length, 8 bytes, a length and so many bytes, 4 bytes.
+_VARINT, _EIGHT, _COUNTED, _FOUR = 0, 1, 2, 5
 
 
 def can_read() -> bool:
@@ -50,10 +56,10 @@ def found_lines(image: np.ndarray, scale: float) -> list[TextLine]:
     """
     import cv2
 
-    detector = _engine()._load_det_model()
+    detector = _detector()
     height, width = (max(round(side / _STEP), 1) * _STEP for side in image.shape[:2])
     # As the detector prepares it itself, but not in float64.
-    copy = cv2.resize(_bgr(image), (width, height)).astype(np.float32)
+    copy = cv2.resize(_bgr(_bytes(image)), (width, height)).astype(np.float32)
     copy = np.ascontiguousarray(((copy / 255 - 0.5) / 0.5).transpose(2, 0, 1)[None])
     boxes, _ = detector.postprocess_op(detector.session(copy), image.shape[:2])
     return [TextLine(np.asarray(box, np.float64) * scale) for box in detector.sorted_boxes(boxes)]
@@ -69,7 +75,8 @@ def reading_widths(image: np.ndarray, scale: float, lines: Sequence[TextLine]) -
     image : float32 [h, w, 3] in [0, 1], a copy of the image.
     scale : pixels of the image per pixel of the copy.
     """
-    return [_legible_width(_strip(image, line.quad / scale, _full_width(line)), line.aspect >= LONG) for line in lines]
+    green = np.ascontiguousarray(image[..., 1])  # tells as much as three colours
+    return [_legible_width(_strip(green, line.quad / scale, _full_width(line)), line.aspect >= LONG) for line in lines]
 
 
 def read_lines(
@@ -119,7 +126,7 @@ def _recognised(
     from rapidocr.ch_ppocr_rec import TextRecInput
 
     widths = [_full_width(line) for line in lines] if widths is None else widths
-    strips = [_strip(image, line.quad / scale, width) for line, width in zip(lines, widths, strict=True)]
+    strips = [_bgr(_strip(image, line.quad / scale, width)) for line, width in zip(lines, widths, strict=True)]
     read = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=True))
     edges = [_edges(text, placed) for text, placed in zip(read.txts, read.word_results, strict=True)]
     return list(zip(read.txts, map(float, read.scores), edges, strict=True))
@@ -141,7 +148,7 @@ def _full_width(line: TextLine) -> int:
 
 
 def _legible_width(strip: np.ndarray, long: bool) -> int:
-    strokes = np.abs(np.diff(strip[..., 1].astype(np.float32), axis=1)).mean(axis=1)
+    strokes = np.abs(np.diff(strip.astype(np.float32), axis=1)).mean(axis=1)
     height = np.count_nonzero(strokes >= strokes.max() / 2)
     letter = _SKIMMED if long else _LETTER
     return int(np.clip(letter * strip.shape[1] / height, _LEAST_WIDTH, strip.shape[1]))
@@ -156,15 +163,81 @@ def _engine() -> Any:
     return RapidOCR(params=_OPTIONS)
 
 
+@cache
+def _detector() -> Any:
+    """The detector, of which two layers with subnormal weights would take most of the time."""
+    from onnxruntime import InferenceSession
+
+    detector = _engine()._load_det_model()
+    slow = detector.session.session
+    path = getattr(slow, "_model_path", None)  # another thread may have been here
+    if path is not None:
+        weights = without_subnormals(Path(path).read_bytes())
+        detector.session.session = InferenceSession(weights, slow.get_session_options(), providers=slow.get_providers())
+    return detector
+
+
+def _bytes(image: np.ndarray) -> np.ndarray:
+    """The image in [0, 1] as uint8; what overshoots 1 is 255."""
+    import cv2
+
+    return cv2.convertScaleAbs(image, alpha=255)
+
+
 def _bgr(image: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(np.round(255 * image[..., ::-1]).astype(np.uint8))
+    import cv2
+
+    return cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
 
 
 def _strip(image: np.ndarray, quad: np.ndarray, width: int) -> np.ndarray:
-    """A line made straight, uint8 [48, width, 3]."""
+    """A line made straight, uint8 [48, width, 3]; of an image [h, w] without colours [48, width]."""
     import cv2
 
     corners = np.array([[0, 0], [width, 0], [width, _HEIGHT], [0, _HEIGHT]], np.float32)
     matrix = cv2.getPerspectiveTransform(quad.astype(np.float32), corners)
     line = cv2.warpPerspective(image, matrix, (width, _HEIGHT), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    return _bgr(np.clip(line, 0, 1))
+    return _bytes(np.maximum(line, 0))
+
+
+def without_subnormals(model: bytes) -> bytes:
+    """A model whose subnormal float32 weights are 0: below 1.2e-38 processors calculate up to a hundred times slower.
+
+    Training leaves them where it shrinks what nothing needs. Products with them vanish beside all other numbers, so
+    that the network says the same.
+
+    Parameters
+    ----------
+    model : a file of ONNX; weights that it keeps in other files stay as they are.
+    """
+    made = bytearray(model)
+    for _, graph in _fields(made, _GRAPH, (0, len(made))):
+        for _, constant in _fields(made, _CONSTANT, graph):
+            if any(kind == _FLOAT for kind, _ in _fields(made, _TYPE, constant)):
+                for count, (start, _) in _fields(made, _RAW, constant):
+                    weights = np.frombuffer(made, "<f4", count // 4, start)
+                    weights[np.abs(weights) < np.finfo(np.float32).tiny] = 0
+    return bytes(made)
+
+
+def _fields(message: bytearray, wanted: int, span: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Of each field with the number ``wanted`` its value, or how many bytes it has, and where these begin and end."""
+    at, end = span
+    while at < end:
+        key, at = _varint(message, at)
+        kind = key & 7
+        value, at = _varint(message, at) if kind in (_VARINT, _COUNTED) else (0, at)
+        after = at + {_VARINT: 0, _EIGHT: 8, _COUNTED: value, _FOUR: 4}[kind]
+        if key >> 3 == wanted:
+            yield value, (at, after)
+        at = after
+
+
+def _varint(message: bytearray, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, the lowest first, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = message[at]
+        value, at, shift = value | (byte & 127) << shift, at + 1, shift + 7
+        if byte < 128:
+            return value, at

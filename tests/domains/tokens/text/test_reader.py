@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
+from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.reader import found_lines, read_lines, reading_widths
+from hra.domains.tokens.text.reader import found_lines, read_lines, reading_widths, without_subnormals
 from hra_lab.inputs.documents.typeset import Sheet
 from tests.helpers.reader_cases import needs_reader, page
 
@@ -52,3 +55,40 @@ def test_letters_stand_where_they_were_printed_however_wide_they_are():
         assert abs(found - begins) < 14 < counted - begins - 30
         assert (line.share(0), line.share(len(text))) == (0, 1)
         assert line.edges is not None and (np.diff(line.edges) >= 0).all() and len(line.edges) == len(text) + 1
+
+
+def _field(number: int, content: bytes | int) -> bytes:
+    """One field of a protocol buffer: a number, or bytes."""
+    if isinstance(content, int):
+        return _number(number << 3) + _number(content)
+    return _number(number << 3 | 2) + _number(len(content)) + content
+
+
+def _number(value: int) -> bytes:
+    low = value & 127
+    return bytes([low | 128]) + _number(value >> 7) if value >> 7 else bytes([low])
+
+
+def _model(weights: np.ndarray, kind: int) -> bytes:
+    constant = _field(1, weights.size) + _field(2, kind) + _field(8, b"w") + _field(9, weights.tobytes())
+    fixed = bytes([4 << 3 | 5]) + bytes(4) + bytes([10 << 3 | 1]) + bytes(8)  # of 4 and of 8 bytes, in newer files
+    return _field(1, 300) + _field(7, _field(2, b"graph") + fixed + _field(5, constant) + _field(5, constant))
+
+
+def test_subnormal_weights_are_zero_and_nothing_else_changes():
+    weights = np.array([1.0, -1e-39, 1.2e-38, 1e-45, -0.0, np.inf] * 50, np.float32)
+    kept = np.where(np.abs(weights) < np.finfo(np.float32).tiny, np.float32(0), weights)
+    assert without_subnormals(_model(weights, 1)) == _model(kept, 1)
+    assert without_subnormals(_model(weights, 6)) == _model(weights, 6)  # whole numbers of 32 bits
+
+
+@needs_reader
+def test_the_detector_says_the_same_without_its_subnormal_weights():
+    onnx, rapid = import_module("onnxruntime"), import_module("rapidocr")
+    slow = rapid.RapidOCR(params=reader._OPTIONS)._load_det_model().session.session
+    weights = Path(slow._model_path).read_bytes()
+    assert without_subnormals(weights) != weights
+    fast = reader._detector().session.session
+    assert isinstance(fast, onnx.InferenceSession) and fast._model_path is None
+    image = np.ascontiguousarray(page()[0].transpose(2, 0, 1)[None])
+    np.testing.assert_allclose(*(one.run(None, {"x": image})[0] for one in (slow, fast)), rtol=0, atol=1e-6)
