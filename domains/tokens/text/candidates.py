@@ -18,7 +18,6 @@ from hra.domains.tokens.text.answer_kinds import answer_pattern
 from hra.domains.tokens.text.concepts import concepts
 from hra.domains.tokens.text.glosses import gloss
 from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.matching import split_line
 from hra.domains.tokens.text.meaning import same_meaning
 from hra.domains.tokens.text.words import content_words, likeness, said_words
 
@@ -40,6 +39,8 @@ _KINDS = (
     ("phone", r"\+?\d[\d ()/-]{6,}\d"),
     ("number", r"\d+(?:[.,]\d+)*"),
 )
+# A label, then its value: after a colon, else from the first number on.
+_LABELLED = re.compile(r".*?[A-Za-z].*?(?::\s*|\s+(?=[^\sa-z:]*\d)(?!\d+\s*%))(.*\S)\s*$")
 _MATCH = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _KINDS}
 _ASKED = {"page": "number", "date": "date", "time": "time", "amount": "money", "phone": "phone", "quantity": "number"}
 # The marks between the numbers of a date are the first that a coarse read loses.
@@ -107,9 +108,8 @@ def _mostly_digits(text: str) -> bool:
 def _of_line(number: int, line: TextLine) -> list[Candidate]:
     text = _as_digits(line.text or "")
     spans = {(0, len(text))}
-    _, value, share = split_line(text)
-    if value:
-        spans.add((round(share * len(text)), len(text)))
+    if split := _LABELLED.match(text):
+        spans.add((split.start(1), len(text)))
     taken: list[tuple[int, int]] = []
     for pattern in _MATCH.values():
         for found in pattern.finditer(text):

@@ -15,8 +15,7 @@ import numpy as np
 
 from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.isolated import isolated
-from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.running import ends_early, paragraph_heads, running
+from hra.domains.tokens.text.lines import TextLine, ends_early, paragraph_heads, running
 
 _SEARCHED = 600_000  # pixels of the copy on which lines are found
 # Strokes that stand out less from the paper around them are faint print; as much they are made to stand out.

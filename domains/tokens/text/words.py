@@ -1,4 +1,4 @@
-"""Words of questions and labels, and how alike two texts are by them, misread letters forgiven."""
+"""Words of questions and labels, and how alike two of them are, misread letters forgiven."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 import unicodedata
 from difflib import SequenceMatcher
 from functools import lru_cache
-
-import numpy as np
 
 _STOP_WORDS = (
     "a an the is are was were be been do does did of in on at to for from by with and or it this that these those "
@@ -28,16 +26,6 @@ def content_words(text: str) -> list[str]:
 def said_words(text: str) -> bool:
     """Whether any word of the text means something, or any number stands in it."""
     return any(word not in _STOP for word in re.findall(r"[^\W_]+", text.lower()))
-
-
-def same_words(question: str, label: str) -> float:
-    """Harmonic mean of the shares of the question's and of the label's words that the other has, in [0, 1]."""
-    asked, said = content_words(question), content_words(label)
-    if not asked or not said:
-        return 0.0
-    alike = np.array([[likeness(one, other) for other in said] for one in asked])
-    found, used = float(alike.max(axis=1).mean()), float(alike.max(axis=0).mean())
-    return 2 * found * used / (found + used) if found and used else 0.0
 
 
 def likeness(one: str, other: str) -> float:

@@ -203,3 +203,20 @@ def test_the_part_of_a_line_that_is_a_value_begins_where_its_letters_do():
     said = even.saying("Paid: 12.50", np.array([0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 1]))
     spans = [{(round(one.start, 3), one.end) for one in candidates([each])} for each in (even, said)]
     assert spans == [{(0, 1), (0.545, 1)}, {(0, 1), (0.5, 1)}]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Total: 12.50", "12.50"),
+        ("Served by: Kim Tanaka", "Kim Tanaka"),
+        ("Net sum 33.21", "33.21"),
+        ("Printed at:07:16", "07:16"),
+        ("Please note the due date: 2023-08-14", "2023-08-14"),
+        ("Grand total", None),
+        ("VAT 20%", "20%"),
+    ],
+)
+def test_the_value_of_a_line_is_a_candidate(text, value):
+    found = [one.text for one in candidates([line(text, 10, 0)])]
+    assert set(found) == {text, value or text}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.text.lines import TextLine
-from hra.domains.tokens.text.running import ends_early, paragraph_heads, running
+from hra.domains.tokens.text.lines import TextLine, ends_early, paragraph_heads, running
 
 
 def line(x: float, y: float, width: float, height: float = 20) -> TextLine:
