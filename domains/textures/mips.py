@@ -85,10 +85,7 @@ def _check(image: Any) -> np.ndarray:
         )
     if array.size == 0:
         raise ImageError("a texture image must have at least one texel and channel", where=f"shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ImageError("the image contains values that are not finite", where=f"texel {_first_bad(array)}")
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        raise ImageError("the image contains values that are not finite", where=f"texel {bad[0].tolist()}")
     return array
-
-
-def _first_bad(array: np.ndarray) -> list[int]:
-    return np.argwhere(~np.isfinite(array))[0].tolist()

@@ -141,11 +141,6 @@ def _fill(order: np.ndarray, amount: int, room: np.ndarray) -> np.ndarray:
     return given
 
 
-def _one_each(order: np.ndarray, amount: int, room: np.ndarray) -> np.ndarray:
-    """Deal ``amount`` in ``order``, at most one to each that has room."""
-    return _fill(order, amount, np.minimum(room, 1))
-
-
 def _evenly(order: np.ndarray, amount: int, room: np.ndarray) -> np.ndarray:
     """Deal ``amount`` in rounds of one each, in ``order``, until it is dealt or no room is left."""
     amount = max(min(amount, int(room.sum())), 0)
@@ -154,7 +149,7 @@ def _evenly(order: np.ndarray, amount: int, room: np.ndarray) -> np.ndarray:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if np.minimum(room, middle).sum() <= amount else (low, middle - 1)
     given = np.minimum(room, low)
-    return given + _one_each(order, amount - int(given.sum()), room - given)
+    return given + _fill(order, amount - int(given.sum()), np.minimum(room - given, 1))
 
 
 def _check(importance: Any, total: int, capacity: Any) -> tuple[np.ndarray, int, np.ndarray]:

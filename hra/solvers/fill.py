@@ -183,7 +183,8 @@ def _pop(heap, size, order):
 
 
 @njit(inline="always")
-def _ready(offsets, predecessors, selected, r):
+def is_ready(offsets, predecessors, selected, r):
+    """Whether all predecessors of refinement ``r`` are selected."""
     for k in range(offsets[r], offsets[r + 1]):  # noqa: SIM110 (a generator does not compile)
         if not selected[predecessors[k]]:
             return False
@@ -196,7 +197,7 @@ def _best_left(among, cost, priority, offsets, predecessors, left, least, select
     best = -1.0
     for r in among:
         better = not selected[r] and priority[r] > best and cost[r] <= left and priority[r] >= least
-        if better and _ready(offsets, predecessors, selected, r):
+        if better and is_ready(offsets, predecessors, selected, r):
             best = priority[r]
     return best
 
@@ -231,7 +232,7 @@ def _complete(among, predecessors, successors, ranks, capacity, least, selected)
         size = np.int64(0)  # a plain 0 would be a type of its own, for which the heap is compiled once more
         for r in among:
             wanted = not selected[r] and priority[r] >= floor and cost[r] <= left
-            if wanted and _ready(before, needed, selected, r):
+            if wanted and is_ready(before, needed, selected, r):
                 size = _push(heap, size, ranks, r)
         while size > 0:
             r = heap[0]
@@ -244,6 +245,6 @@ def _complete(among, predecessors, successors, ranks, capacity, least, selected)
             left -= cost[r]
             for k in range(after[r], after[r + 1]):
                 s = successors[1][k]
-                if cost[s] <= left and priority[s] >= floor and _ready(before, needed, selected, s):
+                if cost[s] <= left and priority[s] >= floor and is_ready(before, needed, selected, s):
                     size = _push(heap, size, ranks, s)
     return True

@@ -73,7 +73,8 @@ def compressed(mesh: ClusterMesh, grid_bits: int) -> Body:
     used, indices = _used_vertices(mesh)
     carried = vertex_streams(mesh)
     vertex_bytes = slot_vertex_bytes(sum(a.nbytes for n, a in carried.items() if n != POSITION) // len(mesh.positions))
-    cluster_bytes = _vertex_counts(mesh) * vertex_bytes + 3 * mesh.triangles_per_cluster
+    vertices = mesh.hierarchy.attribute("vertex_count").astype(np.int64)
+    cluster_bytes = vertices * vertex_bytes + 3 * mesh.triangles_per_cluster
     order = near_order(mesh.hierarchy, cluster_bytes, SLOT_BYTES)
     packed, renamed = _packed(mesh, indices, order).by_first_use()
     streams = {name: portable(array[used[renamed]]) for name, array in carried.items()}
@@ -102,10 +103,6 @@ def _compressed_pages(packed: Packed, ends: np.ndarray, streams: Mapping[str, np
 def _runs(groups: np.ndarray) -> np.ndarray:
     """Rising numbers of runs of equal ``groups`` [N]."""
     return np.cumsum(np.diff(groups, prepend=groups[:1]) != 0)
-
-
-def _vertex_counts(mesh: ClusterMesh) -> np.ndarray:
-    return mesh.hierarchy.attribute("vertex_count").astype(np.int64)
 
 
 def _used_vertices(mesh: ClusterMesh) -> tuple[np.ndarray, np.ndarray]:

@@ -114,7 +114,8 @@ class CutOptions:
     def _allocator(self, asset: MeshAsset, view: _View) -> MeshAllocator:
         from hra.domains import meshes
 
-        metric = self.chosen_metric(asset) if view.all_sides is None else self._all_sides(asset, view.all_sides)
+        sides = view.all_sides
+        metric = self.chosen_metric(asset) if sides is None else replace(sides, error=self._error_name(asset))
         if self.pixels is not None and not is_certified(metric):
             typer.echo(ESTIMATED, err=True)
         return meshes.MeshAllocator(asset, metric, self._traversal())
@@ -129,9 +130,6 @@ class CutOptions:
         if self.error is not None:
             raise HraError("two errors were given", where="hra mesh", fix="use --error or --metric")
         return choose_metric(self.metric)
-
-    def _all_sides(self, asset: MeshAsset, metric: AllSidesError) -> ErrorMetric:
-        return replace(metric, error=self._error_name(asset))
 
     def _error_name(self, asset: MeshAsset) -> Any:
         from hra.domains.meshes import ScreenError

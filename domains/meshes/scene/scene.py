@@ -152,7 +152,7 @@ class Scene:
         ------
         HierarchyError : the allocation is of another scene.
         """
-        self._check_own(allocation)
+        check_own(allocation, self._placed, self._keys)
         meshes, numbers = self._placed.meshes, np.flatnonzero(allocation.drawn)
         kinds, matrices = self._placed.mesh_of[numbers].tolist(), self._placed.matrices[numbers]
         drawn = zip(numbers.tolist(), map(meshes.__getitem__, kinds), matrices, allocation.cuts, strict=True)
@@ -197,10 +197,7 @@ class Scene:
 
     def _check_follows(self, previous: SceneAllocation) -> None:
         if self._keys is None or previous.keys is None:
-            self._check_own(previous)
-
-    def _check_own(self, allocation: SceneAllocation) -> None:
-        check_own(allocation, self._placed, self._keys)
+            check_own(previous, self._placed, self._keys)
 
 
 def placed_metric(metric: ErrorMetric, placement: np.ndarray) -> ErrorMetric:

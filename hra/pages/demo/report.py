@@ -56,7 +56,8 @@ def render_html(record: dict[str, Any], pictures: dict[str, dict[str, bytes]]) -
 
 def _section(name: str, figures: dict[str, Any], pictures: dict[str, bytes]) -> str:
     title, words = _WORDS[name]
-    inline = "".join(f'<img alt="{key}" src="data:image/png;base64,{_base64(data)}">' for key, data in pictures.items())
+    coded = {key: base64.b64encode(data).decode("ascii") for key, data in pictures.items()}
+    inline = "".join(f'<img alt="{key}" src="data:image/png;base64,{data}">' for key, data in coded.items())
     found = html.escape(conclusion(name, figures))
     table = _table(figures.get("images", {"": figures}))
     return f'<h2>{html.escape(title)}</h2><p class="found">{found}</p><p>{html.escape(words)}</p>{inline}{table}'
@@ -69,10 +70,6 @@ def _table(columns: dict[str, dict[str, Any]]) -> str:
     head = f"<tr>{''.join(f'<th>{html.escape(name)}</th>' for name in ('', *columns))}</tr>" if len(columns) > 1 else ""
     lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
     return f'<div class="scroll"><table>{head}{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
 
 
 def picture_files(pictures: dict[str, dict[str, bytes]]) -> dict[str, bytes]:

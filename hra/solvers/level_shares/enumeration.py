@@ -6,6 +6,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.model.problem import Problem
+from hra.solvers.fill import is_ready
 from hra.solvers.level_shares.needs import Needs
 
 # Decisions after which the search is given up: some 30 ms, enough for all sets of 18 refinements.
@@ -33,14 +34,6 @@ def _possible(left, reach):
 
 
 @njit(cache=True)
-def _ready(before, predecessors, selected, r):
-    for k in range(before[r], before[r + 1]):  # noqa: SIM110 (a generator does not compile)
-        if not selected[predecessors[k]]:
-            return False
-    return True
-
-
-@njit(cache=True)
 def _enumerate(before, predecessors, change, slack, reach, selected):
     """Decide from coarse to fine, depth first, to take before to leave; whether a set was found, after how much."""
     n = selected.size
@@ -57,7 +50,7 @@ def _enumerate(before, predecessors, change, slack, reach, selected):
             continue
         selected[r] = tried[r] == 1
         decisions += 1
-        if selected[r] and not _ready(before, predecessors, selected, r):
+        if selected[r] and not is_ready(before, predecessors, selected, r):
             continue
         # Predecessors have smaller numbers: what r needs is decided before r.
         left[r + 1] = left[r] + change[r] if selected[r] else left[r]

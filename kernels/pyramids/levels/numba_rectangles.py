@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.kernels.pyramids.levels.numba_rows import better
 
 # Rectangles at a time, so that what the loops hand on stays in the cache.
 _BLOCK = 2048
@@ -35,9 +36,9 @@ def rect_extremum(data, offsets, sizes, bits, rects, batch_index, smallest, resu
         rows, columns = sizes[level]
         begin = offsets[level] + batch_index[k] * rows * columns
         upper, lower = begin + (y0 >> level) * columns, begin + (y1 >> level) * columns
-        above = _better(data[upper + (x0 >> level)], data[upper + (x1 >> level)], smallest)
-        below = _better(data[lower + (x0 >> level)], data[lower + (x1 >> level)], smallest)
-        result[k] = _better(above, below, smallest)
+        above = better(data[upper + (x0 >> level)], data[upper + (x1 >> level)], smallest)
+        below = better(data[lower + (x0 >> level)], data[lower + (x1 >> level)], smallest)
+        result[k] = better(above, below, smallest)
 
 
 @njit(cache=True)
@@ -179,10 +180,3 @@ def bound(found, against, nothing, result):
     """``against`` where something was found, else ``nothing``."""
     for k in range(len(found)):
         result[k] = against[k] if found[k] else nothing
-
-
-@njit(cache=True)
-def _better(a, b, smallest):
-    # As in numba_rows; called from there, Numba's cache of this file would not see its changes.
-    wins = a < b if smallest else a > b
-    return a if wins | (a != a) else b  # a != a: NaN wins on either side; without branches

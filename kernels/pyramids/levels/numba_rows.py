@@ -13,7 +13,7 @@ from hra.compiling import njit
 
 
 @njit(cache=True)
-def _better(a, b, smallest):
+def better(a, b, smallest):
     """The smaller or the larger number; NaN if one of them is."""
     wins = a < b if smallest else a > b
     return a if wins | (a != a) else b  # a != a: NaN wins on either side; without branches
@@ -24,9 +24,9 @@ def _extremum_pairs(upper, lower, target, pairs, channels, smallest):
     for x in range(pairs):
         for c in range(channels):
             i = 2 * x * channels + c
-            left = _better(upper[i], lower[i], smallest)
-            right = _better(upper[i + channels], lower[i + channels], smallest)
-            target[x * channels + c] = _better(left, right, smallest)
+            left = better(upper[i], lower[i], smallest)
+            right = better(upper[i + channels], lower[i + channels], smallest)
+            target[x * channels + c] = better(left, right, smallest)
 
 
 @njit(cache=True)
@@ -41,7 +41,7 @@ def _extremum_row(upper, lower, target, channels, smallest):
     else:
         _extremum_pairs(upper, lower, target, pairs, channels, smallest)
     for i in range(pairs * channels, target.size):  # the last column of an odd width has no partner
-        target[i] = _better(upper[i + pairs * channels], lower[i + pairs * channels], smallest)
+        target[i] = better(upper[i + pairs * channels], lower[i + pairs * channels], smallest)
 
 
 @njit(cache=True, nogil=True)

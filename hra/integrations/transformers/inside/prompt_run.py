@@ -161,7 +161,11 @@ class PromptRun:
             hidden = self._drop(stage, hidden)
         if following is not None and not following.ahead:
             self._paid = self._read(following, module, hidden, options)
-        self.counts.append(self._counted() if stage is not None or number == 0 else self.counts[-1])
+        if stage is not None or number == 0:
+            visual = self.columns.take(self.visual) & ~self.columns.gone
+            self.counts.append(visual.sum(dim=1).tolist())
+        else:
+            self.counts.append(self.counts[-1])
         self.seconds += watch.cpu if stage is not None or following is not None else 0.0
         return hidden, self._options(options)
 
@@ -175,26 +179,20 @@ class PromptRun:
     def _stage(self, number: int) -> Stage | None:
         return next((stage for stage in self.stages if stage.layer == number), None)
 
-    def _counted(self) -> list[int]:
-        return (self._left(self.visual) & ~self.columns.gone).sum(dim=1).tolist()
-
-    def _left(self, values: Tensor) -> Tensor:
-        return self.columns.take(values)
-
     def _read(self, stage: Stage, module: Any, hidden: Tensor, options: dict[str, Any]) -> Tensor:
         """Attention to the tokens that are left."""
         given = self._options(options, "shorten")
-        short = hidden if self.cut == "shorten" else self._left(hidden)
+        short = hidden if self.cut == "shorten" else self.columns.take(hidden)
         layer = Layer(module, short, given["position_embeddings"], given["attention_mask"])
-        real = self._left(self.real) & ~self.columns.gone
-        asked = None if stage.asking != "raters" or self._asked is None else self._left(self._asked) & real
+        real = self.columns.take(self.real) & ~self.columns.gone
+        asked = None if stage.asking != "raters" or self._asked is None else self.columns.take(self._asked) & real
         return layer.paid(stage, real, asked)
 
     def _drop(self, stage: Stage, hidden: Tensor) -> Tensor:
         """Let tokens go; hidden states of what is left, or all with what they took up."""
         before = self.columns
         short = hidden if self.cut == "shorten" else before.take(hidden)
-        visual = self._left(self.visual) & ~before.gone
+        visual = self.columns.take(self.visual) & ~before.gone
         kept, changed = pick(stage, self._paid, short, visual, before.gone, self.entered)
         self.layers[-1] = before.narrowed(kept)
         if self.cut == "shorten":
