@@ -133,7 +133,7 @@ class _Saving(FunctionCache):
 
 
 def shipped_code() -> str:
-    """In words: whether compiled code came with the package and is used here, or why not."""
+    """Say in words whether compiled code came with the package and is used here, or why not."""
     context: Any = cpu_target.target_context
     return shipped.state(context.codegen().magic_tuple())
 
@@ -226,7 +226,7 @@ _VERSIONS = sys.version, np.__version__, numba.__version__, llvmlite.__version__
 
 
 def _fingerprint(function: Callable[..., Any]) -> str:
-    """Of the code, constants and options of a function and of all compiled ones that it calls."""
+    """A fingerprint of the code, constants and options of a function and of all compiled ones that it calls."""
     waiting, parts = [function], {}
     while waiting:
         one = waiting.pop()
@@ -239,7 +239,7 @@ def _fingerprint(function: Callable[..., Any]) -> str:
 
 @functools.cache
 def _own_print(function: Callable[..., Any]) -> tuple[str, list[Callable[..., Any]]]:
-    """Of one function alone, and the compiled ones that it calls."""
+    """The fingerprint of one function alone, and the compiled ones that it calls."""
     codes, names, said = [function.__code__], set(), [function.__module__, function.__qualname__]
     for code in codes:  # which grows
         codes += [each for each in code.co_consts if isinstance(each, CodeType)]
@@ -270,7 +270,7 @@ def _shown(value: Any) -> str:
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """As Numba's, without the entry point for C that nothing calls: about a tenth of the first use."""
+    """Numba's `njit` without the entry point for C, which nothing calls and which takes a tenth of the first use."""
     if function is None:
         return functools.partial(njit, **options)
     kept = options.pop("cache", False)
@@ -344,10 +344,10 @@ class Stopwatch:
 
     @property
     def wall(self) -> float:
-        """Of the clock."""
+        """Seconds by the clock."""
         return max(time.perf_counter() - self._start[0] - (_LOCKED.read()[0] - self._before[0]), 0.0)
 
     @property
     def cpu(self) -> float:
-        """Of all threads on processors."""
+        """Seconds of all threads on processors."""
         return max(time.process_time() - self._start[1] - (_LOCKED.read()[1] - self._before[1]), 0.0)

@@ -46,7 +46,7 @@ LEVELS = {
 
 
 def versions() -> dict[str, str]:
-    """Of all that compiled code depends on beside its source, which holds Python's bytecode."""
+    """Versions of all that compiled code depends on beside its source, which includes Python's bytecode."""
     python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')} {sys.version_info.releaselevel}"
     return {"python": python, "numpy": np.__version__, "numba": numba.__version__, "llvmlite": llvmlite.__version__}
 
@@ -92,7 +92,7 @@ def find(what: Any, target: tuple[str, str, str]) -> tuple[tuple[Any, ...], Call
 
 
 def state(target: tuple[str, str, str]) -> str:
-    """In words: whether code comes with the package, and whether it suits what this process compiles for."""
+    """Say in words whether code comes with the package and suits what this process compiles for."""
     if not PATH.exists():
         return "none, so that first uses compile"
     if (file := _file(PATH)) is None:
@@ -156,10 +156,10 @@ def _digest(what: Any) -> str:
 
 
 def _features(said: str) -> set[str]:
-    """Those that are on, as LLVM takes them: "+avx,-sse4a"."""
+    """The features that are on, of a list as LLVM takes it: "+avx,-sse4a"."""
     return {each[1:] for each in said.split(",") if each.startswith("+")}
 
 
 def _system(triple: str) -> str:
-    """Of LLVM's triple, without the release that Apple's end with."""
+    """The system of LLVM's triple, without the release number at the end of Apple's."""
     return re.sub(r"[\d.]+$", "", triple)

@@ -110,7 +110,7 @@ class Operation:
     ----------
     run : what it computes, arrays on the input's device.
     tolerance : largest difference from the reference, in units of the largest value of the input.
-    bytes_off : of images of bytes, by so many more.
+    bytes_off : of images of bytes, by this many more.
     """
 
     name: str

@@ -89,7 +89,7 @@ def replay(
     contexts : the cameras (or recorded `Feedback`) of the frames, in order.
     pool_bytes : byte budget of every frame.
     upload_bytes : the most that one frame uploads beside the mip tails, None for no limit. What does not fit is queued.
-    look_ahead : so many of the next contexts are allocated too: what is left of a frame's uploads prefetches for them.
+    look_ahead : how many of the next contexts are allocated too; what a frame's uploads leave prefetches for them.
     predict : gives as many contexts from the previous and the current one, such as `constant_motion` of cameras; None
         where the path is known. Predictions are allocated again in every frame.
 

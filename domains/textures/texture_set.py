@@ -53,6 +53,6 @@ class TextureSet(ShortRepr):
 
     @cached_property
     def finest_pages(self) -> tuple[np.ndarray, ...]:
-        """For each texture the page (node of the hierarchy) of each cell at the finest level, int32 [GY, GX]."""
+        """The page (node of the hierarchy) of each cell at the finest level, int32 [GY, GX], for each texture."""
         tables = [texture.pages for texture in self.textures]
         return tuple(table.finest + np.int32(first) for table, first in zip(tables, first_pages(tables), strict=True))

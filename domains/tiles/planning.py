@@ -118,7 +118,7 @@ def plan(tileset: Tileset, camera: Camera, cache: int) -> TilePlan:
 
 
 def _between(target: float, refined: np.ndarray) -> float:
-    """In the middle of the target and the least of the errors that are ``refined``; the double where none is."""
+    """The middle between the target and the least error that is ``refined``; twice the target where none is."""
     least = float(refined.min(initial=np.inf))
     return 2 * target if least == np.inf else (target + least) / 2
 

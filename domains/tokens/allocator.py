@@ -58,7 +58,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     encoder : image -> features [ceil(H/patch), ceil(W/patch), D], see `TokenContext.features`; by default the channels
         of `texture_array`.
     patch : side of a patch in pixels, even.
-    levels : at most so many levels of detail; by default down to a single patch.
+    levels : at most this many levels of detail; by default down to a single patch.
     stand_in : what allocates some budgets instead, see `StandIn`, such as one that covers the whole image; by default
         nothing does.
     steps : how an allocation is found, see `Steps`; by default by one solve.

@@ -1,4 +1,4 @@
-"""Codebooks: tokens as numbers of the nearest of so many learned vectors."""
+"""Codebooks: tokens as the numbers of their nearest learned vectors."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Codebook:
         return Codebook(np.concatenate([self.codes, other.codes]))
 
     def bytes_for(self, count: int) -> int:
-        """Bytes of the numbers of so many tokens, each as many bits as the size needs; without the codebook."""
+        """Bytes of the numbers of this many tokens, each as many bits as the size needs; without the codebook."""
         return -(-int(count) * max((len(self.codes) - 1).bit_length(), 1) // 8)
 
     def _nearest(self, tokens: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from hra.traversals.base import is_number
 
 @dataclass(frozen=True)
 class Flops:
-    """As many visual tokens as a prompt may have, so that all up to its first answered token takes so many operations.
+    """The most visual tokens of a prompt whose first answered token takes at most ``amount`` operations in all.
 
     Encoder, connector and prompt count. Pictures and videos of a prompt share its tokens by their cells. For
     `hra.integrations.transformers.reduce`.
@@ -76,7 +76,7 @@ class Flops:
 
 @dataclass(frozen=True)
 class Milliseconds(Flops):
-    """As many visual tokens as a prompt may have, so that its first answered token comes after so many milliseconds.
+    """The most visual tokens of a prompt whose first answered token comes within ``amount`` milliseconds.
 
     As `Flops`, by a model whose rates were measured on the machine at hand.
 

@@ -1,7 +1,7 @@
 """Allocations in files: arrays in an npz archive without pickle, numbers in a JSON header with a checksum.
 
 A file holds what `hra.verify` needs, and what comes of reading it is an allocation as good as the one that was saved,
-but for its context and its metric.
+except for its context and its metric.
 """
 
 from __future__ import annotations

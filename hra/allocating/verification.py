@@ -85,7 +85,7 @@ def _ordered(claims: Allocation) -> bool:
 
 
 def _countable(claims: Allocation) -> bool:
-    """Line 2: nothing is negative, no number or without end, but for a budget that may be without end."""
+    """Line 2: nothing is negative, NaN or infinite, except for a budget, which may be infinite."""
     numbers = all(((of >= 0) & (of < inf)).all() for of in (claims.hierarchy.node_cost, claims.problem.gain))
     return bool(numbers and claims.problem.budget >= 0 <= claims.problem.least_error < inf)
 

@@ -78,6 +78,6 @@ def window_matrix(camera: Camera) -> np.ndarray:
     """World to clip space, float64 [4, 4], with z in [0, w], so that z / w is what the depth buffer holds."""
     matrix = camera.projection @ camera.view
     if not camera.reversed_depth:
-        # From [-w, w] to [0, w], exactly but for one rounding.
+        # From [-w, w] to [0, w], exactly up to one rounding.
         matrix[2] = (matrix[2] + matrix[3]) / 2
     return matrix

@@ -88,7 +88,7 @@ def _lower(text: str) -> str:
 
 
 def _for_command(error: MissingExtra, typed: Sequence[str]) -> HraError:
-    """With the extra of the command that was typed where that has the package, and the whole line to paste."""
+    """The error with a whole line to paste: it names the typed command's extra, if that has the package."""
     words, fix, where = _words(typed), error.fix, error.where
     extra = _EXTRAS.get(words[0]) if words else None
     if extra and error.package and _has(extra, error.package):

@@ -54,7 +54,7 @@ def count(text: str) -> float:
 
 
 def whole_count(text: str | int) -> int:
-    """As `count`, of things that cannot be divided: ``273`` or ``10k``; an option's default is a number already.
+    """`count` for things that cannot be divided: ``273`` or ``10k``; an option's default is a number already.
 
     Raises
     ------

@@ -106,7 +106,7 @@ def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def _bars(*columns: ProgressColumn) -> Iterator[Progress]:
-    """Nothing of it stays, and results go past it to standard output as they are."""
+    """Progress leaves no trace, and results go past it to standard output as they are."""
     console = Console(stderr=True)
     hidden = not console.is_terminal
     options: dict[str, Any] = {"transient": True, "redirect_stdout": False, "redirect_stderr": False}

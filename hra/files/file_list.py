@@ -88,7 +88,7 @@ def _files(root: Path, suffixes: frozenset[str], others: Counter[str]) -> Iterat
 
 
 def _size(path: Path) -> int:
-    """In bytes; 0 of a link that leads nowhere, of which whoever reads it is told."""
+    """The size in bytes; 0 for a link that leads nowhere, which is reported to whoever reads it."""
     try:
         return path.stat().st_size
     except OSError:

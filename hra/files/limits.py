@@ -33,7 +33,7 @@ class Limits:
     node_depth : of nodes within nodes.
     json_values, json_depth : of a JSON header: values, and brackets within brackets.
     header_bytes : of a header that is text (PLY, traces, allocations).
-    archive_ratio : an archive beyond ``memory_bytes`` may unpack to so many times its length.
+    archive_ratio : an archive beyond ``memory_bytes`` may unpack to this many times its length.
 
     Raises
     ------

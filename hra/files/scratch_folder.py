@@ -35,7 +35,7 @@ def scratch_folder(target: Path, facts: Mapping[str, Any], *, resumed: bool) -> 
     """
     folder = target.with_name(f"{target.name}.parts")
     if folder.is_symlink():
-        what, fix = "the folder of what is half done is a link", "write to another file, or remove the link"
+        what, fix = "the folder for unfinished work is a link", "write to another file, or remove the link"
         raise FileError(what, where=str(folder)[:500], fix=fix)
     with _alone_in(folder):
         _refuse_strangers(folder)
@@ -85,7 +85,7 @@ def _is_open(folder: Path, handle: int) -> bool:
 
 def _refuse_strangers(folder: Path) -> None:
     if not (folder / JOB).exists() and not all(is_temporary(name) for name in os.listdir(folder)):
-        what, fix = "the folder of what is half done holds something else", "write to another file, or move the folder"
+        what, fix = "the folder for unfinished work holds something else", "write to another file, or move the folder"
         raise HraError(what, where=str(folder)[:500], fix=fix)
 
 

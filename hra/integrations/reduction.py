@@ -86,7 +86,7 @@ class Reduction:
         return not isinstance(self.allocator.builder, MergeTreeBuilder)
 
     def count(self, cells: int) -> int:
-        """Tokens that an image of so many cells is left with, known before it is encoded."""
+        """Tokens that an image of this many cells is left with, known before it is encoded."""
         return min(self.budget, cells)
 
     def key(self, image: str, question: str = "", model: str = "") -> str:

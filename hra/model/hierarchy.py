@@ -374,7 +374,7 @@ class Hierarchy:
 
     @cached_property
     def structure_digest(self) -> str:
-        """SHA-256 of what costs what and needs what, but for node attributes; equal where selections mean the same."""
+        """SHA-256 of all costs and dependencies, without node attributes; equal where selections mean the same."""
         digest = hashlib.sha256(repr((self.cost_unit, len(self))).encode())
         for array in (self.node_cost, self.added_by, self.removed_by, self.edges):
             _add(digest, array)

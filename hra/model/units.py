@@ -73,7 +73,7 @@ class Units(ShortRepr):
         return _rounded_down((math.floor(left) if self.exact else left) * self.size, decimal=self.decimal)
 
     def cost(self, units: float) -> float:
-        """So many units in cost units: the double that prints as this decimal, elsewhere the least one above it."""
+        """``units`` in cost units: the double that prints as this decimal, otherwise the least one above it."""
         if self.size == 1:
             return float(units)
         return 0.0 - _rounded_down(-Fraction(units) * self.size, decimal=self.decimal)  # never -0.0
@@ -101,7 +101,7 @@ class Units(ShortRepr):
 
 
 def _decimal(cost: np.ndarray) -> Units | None:
-    """Multiples of a power of ten: each cost is the double nearest to so many units, and prints as that."""
+    """Multiples of a power of ten: each cost is the double nearest to this many units, and prints as that."""
     for digits in range(1, _DECIMALS + 1):
         factor = 10.0**digits
         if cost.sum() * factor > EXACT_LIMIT / 2:  # beyond, products could round to the wrong whole number
@@ -154,7 +154,7 @@ def exactly(number: float) -> Fraction:
 
 
 def rescale(price: float, old: Fraction, new: Fraction) -> float:
-    """A price per unit of size ``old`` as one per unit of size ``new``; finite, but for rounding the same."""
+    """A price per unit of size ``old`` as one per unit of size ``new``; finite, up to rounding the same."""
     return float(min(Fraction(price) * new / old, Fraction(sys.float_info.max))) if 0 < price < math.inf else price
 
 

@@ -1,6 +1,6 @@
 """What each of many copies received.
 
-What a pool of so many members would be is made only when it is asked for: the union of all with its certificate, and
+What a pool of all these members would hold is made only on demand: the union of all with its certificate, and
 for each copy its problem and its allocation.
 """
 

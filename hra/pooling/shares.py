@@ -132,7 +132,7 @@ class Shares:
                 self._give(i, more)
 
     def _below(self, budget: float) -> float:
-        """So much less of a budget that what rounding may add to the costs of all fits as well."""
+        """The budget, less what rounding may add to the costs of all members."""
         return budget * _SPARE if self.mixed else budget
 
     def _pays(self, i: int) -> float:

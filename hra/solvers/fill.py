@@ -7,7 +7,7 @@ Keys that tell refinements apart by the quantity that they open up, not by how t
 
 Greedy choices meet refinements of equal priority and equal gain. If such ties went to the smaller index, the same
 hierarchy with its nodes numbered otherwise could be given another answer. On a forest two refinements with equal keys
-open up equal trees (but for collisions of 64-bit hashes), so that it does not matter which one is taken first.
+open up equal trees (except for collisions of 64-bit hashes), so that it does not matter which one is taken first.
 """
 
 from __future__ import annotations

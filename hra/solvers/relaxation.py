@@ -75,7 +75,7 @@ class Relaxation:
     selected : bool [R], down-closed.
     price : gain per unit cost.
     priority : float64 [R], to rank what is left; negative for what is not a candidate. Valid until the next solve.
-    upper_bound : no set within the capacity gains more, but for rounding (`duals` makes proofs).
+    upper_bound : no set within the capacity gains more, up to rounding (`duals` makes proofs).
     candidates : int [K] or None for all, the refinements near the price.
     share : float64 [E] or None, on graphs: the split of surplus over predecessors that proves the bound.
 

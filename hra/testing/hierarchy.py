@@ -9,7 +9,7 @@ import numpy as np
 from hra.model.hierarchy import Hierarchy
 from hra.testing.instances import random_closed_set, require
 
-# Random cuts that are looked at: so many, or of larger hierarchies as many as have this many nodes together.
+# Random cuts that are looked at: this many, or as many of a larger hierarchy as have this many nodes together.
 _CUTS, _NODES = 100, 5_000_000
 
 

@@ -119,7 +119,7 @@ def random_group_table(rng: np.random.Generator, groups: int) -> tuple[np.ndarra
 
 
 def random_groups(rng: np.random.Generator, size: int) -> Hierarchy:
-    """A group DAG of so many refinements."""
+    """A group DAG of this many refinements."""
     cost, added_by, removed_by, _ = random_group_table(rng, size)
     return Hierarchy.groups(cost, added_by, removed_by)
 

@@ -1,4 +1,4 @@
-"""Apportion: so many nodes of each stratum, the best ones of each."""
+"""Apportion: a number of nodes from each stratum, the best ones of each."""
 
 from __future__ import annotations
 

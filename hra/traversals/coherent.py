@@ -40,7 +40,7 @@ class Coherent(Traversal):
     traversal : chooses where to go.
     hysteresis : refinements that are there count ``1 + hysteresis`` times their gain, of a `Threshold` their error: a
         change must be worth it.
-    max_churn : at most so many refinements are taken or dropped in one step; None for any number.
+    max_churn : at most this many refinements are taken or dropped in one step; None for any number.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class LazyBestFirst:
     Parameters
     ----------
     max_expansions : nodes to expand at most, look-ahead included, >= 1; None for no limit.
-    seconds : no node is expanded after this time, but for the first; None for no limit.
+    seconds : no node is expanded after this time, except for the first; None for no limit.
     look_ahead : nodes to expand at most once best-first has ended, >= 0; with 0 the answer is best-first's.
 
     Examples

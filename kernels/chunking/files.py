@@ -25,7 +25,7 @@ def weighted_parts(points: np.ndarray, weights: np.ndarray, most: int, share: fl
     Parameters
     ----------
     points : [n, d]; weights : int [n], > 0.
-    most : weight of a box, but for single points that weigh more.
+    most : weight of a box, except for single points that weigh more.
     share : of the weight that the first side of every border gets, so that borders lie elsewhere than at other shares;
         by default such that boxes are full.
 

@@ -119,7 +119,7 @@ def _split(records: Records, bounds: np.ndarray, most: int, folder: Path, digits
 
 
 def _parts(counts: np.ndarray, most: int) -> np.ndarray:
-    """The part of each cell of the counting grid, int64, rising: the largest cell around it of at most so many rows."""
+    """The part of each cell of the counting grid, int64, rising: its largest enclosing cell of up to ``most`` rows."""
     begins = np.zeros(len(counts), bool)
     covered = np.zeros(1, bool)  # whether a cell of the level above is a part, or within one
     for level in range(_COUNTED + 1):

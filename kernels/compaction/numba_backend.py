@@ -27,7 +27,7 @@ def _threshold_cut(parent, error, tolerance, drawn):
         limit = tolerance[b]
         for v in range(parent.size):
             above = parent[v]
-            # Both tests in any case: a branch that cannot be foretold takes longer than a read.
+            # Both tests in any case: a branch that cannot be predicted takes longer than a read.
             drawn[b, v] = (error[b, v] <= limit) & ((above < 0) | (error[b, max(above, 0)] > limit))
 
 
@@ -35,5 +35,5 @@ def _threshold_cut(parent, error, tolerance, drawn):
 def _compact(flags, indices):
     count = 0
     for i in range(flags.size):
-        indices[count] = i  # written in any case: a branch that cannot be foretold takes five times longer
+        indices[count] = i  # written in any case: a branch that cannot be predicted takes five times longer
         count += flags[i]

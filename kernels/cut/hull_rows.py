@@ -1,7 +1,7 @@
 """Plain reference of hull points, filled or not: blocks are merged one by one, and fills come from Python's heap.
 
 Slow and obviously right. It takes what `hra.Hull` takes: sums over a block are added in the order in which its parts
-are merged (but for parts whose slopes tie), and ties of the fills are broken in the same way.
+are merged (except for parts whose slopes tie), and ties of the fills are broken in the same way.
 """
 
 from __future__ import annotations

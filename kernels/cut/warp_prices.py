@@ -60,7 +60,7 @@ def begin_search(
     bound: wp.array(dtype=wp.float64),
     is_done: wp.array(dtype=wp.bool),
 ):
-    """From the sweep at price 0: done, or next the price at which only what is free is taken."""
+    """Start from the sweep at price 0: done, or next the price at which only what is free is taken."""
     member = wp.tid()
     total = totals[member, 0]
     # All gains: the bound of price 0.
@@ -78,7 +78,7 @@ def first_chord(
     is_done: wp.array(dtype=wp.bool),
     unfinished: wp.array(dtype=wp.int32),
 ):
-    """From the sweep at an infinite price: the slope between both ends."""
+    """Go on from the sweep at an infinite price by the slope between both ends."""
     member = wp.tid()
     if is_done[member]:
         return

@@ -195,7 +195,7 @@ def sample(look: Look) -> Any:
 
 
 def sample_by_hardware(look: Look) -> Any:
-    """As `sample`, filtered within a level by the texture units."""
+    """`sample`, filtered within a level by the texture units."""
     check_channels(look.layout, "backend 'warp'")
     device, layout = device_of(look.data), look.layout
     count, white = look.points.shape[0], 255.0 if dtype_of(look.data) == np.uint8 else 1.0

@@ -37,7 +37,7 @@ class Packed:
 
     @classmethod
     def of(cls, indices: np.ndarray, offsets: np.ndarray, order: np.ndarray) -> Packed:
-        """From the vertex numbers uint32 [3 T] of clusters that begin at ``offsets`` [N + 1]."""
+        """Pack clusters, given by their vertex numbers uint32 [3 T], that begin at ``offsets`` [N + 1]."""
         ordered, corner_offsets = take_runs(indices, offsets, order)
         vertices, corners, counts = localize(ordered, corner_offsets)
         return cls(vertices, corners, run_offsets(counts), corner_offsets)

@@ -37,13 +37,13 @@ _PAGE_TABLES = {"page_end": "<u4", "page_bytes": "<u4", "page_offset": "<u8", "p
 
 
 def save(mesh: ClusterMesh, path: str | Path, grid_bits: int | None = None) -> None:
-    """Write ``mesh`` in one step. Equal meshes give equal bytes, but for the block that holds the build report.
+    """Write ``mesh`` in one step. Equal meshes give equal bytes, except for the block that holds the build report.
 
     Vertices that no cluster uses are left out. Costs are not kept: files are read with costs in triangles.
 
     Parameters
     ----------
-    grid_bits : None keeps all positions to the bit. 8 to 16 moves vertices to a grid of so many bits along the longest
+    grid_bits : None keeps all positions to the bit. 8 to 16 moves vertices to a grid of that many bits on the longest
         axis, compresses the pages, and orders them for streaming; bounds in the file then count the way of vertices.
 
     Raises

@@ -57,7 +57,7 @@ def without_backs(geometry: Geometry, triangles: np.ndarray) -> tuple[np.ndarray
 
 
 def _twins(places: np.ndarray) -> np.ndarray:
-    """For each triangle [F, 3] the one other way round at the same three places, if these have just two; else -1."""
+    """The triangle [F, 3] the other way round at the same three places; -1 unless there are just two."""
     ordered = np.sort(places, axis=1)
     order = np.lexsort(ordered.T[::-1])
     begins = np.flatnonzero(np.append(True, (np.diff(ordered[order], axis=0) != 0).any(axis=1)))
@@ -102,7 +102,7 @@ def _spread(twin, triangle, begin, end, side):
             size -= 1
             t = waiting[size]
             for corner in range(3):
-                # What goes along the edge the other way, but for the twin: the neighbour, if it is the only one.
+                # What goes along the edge the other way, except for the twin: the neighbour, if it is the only one.
                 found, several = np.int64(-1), False
                 for k in range(begin[corner * count + t], end[corner * count + t]):
                     if triangle[k] != twin[t]:

@@ -35,7 +35,7 @@ class Borders:
 
     @classmethod
     def of(cls, geometry: Geometry, triangles: np.ndarray) -> Borders:
-        """Of ``triangles`` uint32 [F, 3]."""
+        """Find the borders of ``triangles`` uint32 [F, 3]."""
         ends, uneven = border_vertices(geometry.by_position(triangles), len(geometry.positions))
         if geometry.spare is not None:
             ends |= geometry.spare  # of an enlarged part, which may end like the part does

@@ -64,7 +64,7 @@ def build(
 
     Returns
     -------
-    ClusterMesh; equal input gives equal output, but for the times in its ``report``.
+    ClusterMesh; equal input gives equal output, except for the times in its ``report``.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def built(
     limits: Limits = DEFAULT,
     discrete: bool = False,
 ) -> tuple[ClusterMesh, np.ndarray]:
-    """See `build`; also of each vertex the source's one whose attributes it has, int64 [V]: its own but for parts.
+    """`build`, and the vertex of the source whose attributes each vertex has, int64 [V]: its own except in parts.
 
     Parameters
     ----------

@@ -259,7 +259,7 @@ class Lives:
 
     @classmethod
     def of(cls, meshes: Sequence[np.ndarray]) -> Lives:
-        """Of ``meshes`` uint32 [3 T]; triangles are the same that have the same corners in the same order."""
+        """Compare ``meshes`` uint32 [3 T]; triangles are the same if they have the same corners in the same order."""
         vertices, corners = local_vertices(np.concatenate(meshes))
         triangles, at = corners.reshape(-1, 3), run_offsets(np.array([mesh.size // 3 for mesh in meshes]))
         born, gone, row = np.empty((3, len(triangles)), np.int64)

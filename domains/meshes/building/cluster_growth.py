@@ -16,9 +16,9 @@ from hra.domains.meshes.mesh.ragged import local_vertices
 
 # A cluster that has a third of its triangles ends rather than to reach out farther than twice its expected radius.
 _FULL_ENOUGH, _TOO_FAR = 1 / 3, 2.0
-# Where nothing beside a cluster is left, it goes on with the nearest of so many triangles on either side in the order.
+# Where nothing beside a cluster is left, it goes on with the nearest of this many triangles before or after it.
 _WINDOW = 32
-# Distances from the middle are told apart by so many steps: seeds need no exact order.
+# Distances from the middle are told apart by this many steps: seeds need no exact order.
 _STEPS = 1024
 
 # Of vertices: where their triangles begin and which these are; how many are left and the exclusive or of their numbers,
@@ -219,7 +219,7 @@ def _best(listed, count, lonely, corners, memory, centers, middle):
     best, least, alone = np.int64(-1), np.inf, False
     for i in range(count):
         triangle = listed[i]
-        # The last one at a vertex would be dear in another cluster.
+        # The last one at a vertex would be expensive in another cluster.
         if lonely and last[triangle] != alone:
             if alone:
                 continue
@@ -233,7 +233,7 @@ def _best(listed, count, lonely, corners, memory, centers, middle):
 
 @njit(cache=True, nogil=True)
 def _nearest_in_order(triangle, memory, centers, middle):
-    """Of the triangles left around a ``triangle`` in the order, the nearest to the ``middle``; -1 if none is left."""
+    """The triangle nearest to the ``middle`` of those left around a ``triangle`` in the order; -1 if none is left."""
     best, nearest, before, after = np.int64(-1), np.inf, memory[BEFORE], memory[AFTER]
     back, on, end = before[triangle], after[triangle], len(centers)
     for _ in range(_WINDOW):

@@ -169,7 +169,7 @@ class Charts:
 def _wedges(
     positions: np.ndarray, kept: VertexAttributes | None, behind: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Of each set of vertices with the same position and ``kept`` the first one stands for all: the fields of both."""
+    """The fields of both classes: the first vertex stands for all with the same position and the same ``kept``."""
     number, count = row_numbers(positions, kept)
     if count == len(positions):
         return None
@@ -181,7 +181,7 @@ def _wedges(
 
 
 def _with_rows(given: Creases | Unseen, more: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The fields of both with so many rows at the end, each alone."""
+    """The fields of both with ``more`` rows at the end, each alone."""
     rows = np.arange(len(given.first), len(given.first) + more)
     offsets = np.concatenate([given.offsets, given.offsets[-1] + 1 + np.arange(more)]).astype(given.offsets.dtype)
     return (

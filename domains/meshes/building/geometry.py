@@ -37,7 +37,7 @@ _SHORTEST_UV_EDGE = 2.0**-14
 _HELD, _NOTABLE, _STUCK, _ACROSS = 4.0, 0.5, 1.25, 2.0
 # A group of which more is left than this share is simplified again with creases smoothed over.
 _WORTH = 0.75
-# Seams of what no picture shows stay where they cost at most so many times the error.
+# Seams of what no picture shows stay where they cost at most this many times the error.
 _SEAMS = 2.0
 
 
@@ -153,7 +153,7 @@ class AttributeMetric:
     def simplify_across(
         self, indices: np.ndarray, positions: np.ndarray, locked: np.ndarray, target: int, charts: Charts
     ) -> tuple[np.ndarray, float]:
-        """As `simplify`, by positions alone: charts of textures, which else stay, are put together.
+        """Simplify by positions alone: unlike in `simplify`, charts of textures are joined.
 
         Borders of materials stay. The error is twice that of positions, as what happens to textures is not in it.
         """
@@ -165,7 +165,7 @@ class AttributeMetric:
     def nearest_wedges(
         self, indices: np.ndarray, targets: np.ndarray, position_of: np.ndarray, material: np.ndarray | None
     ) -> np.ndarray:
-        """For corners that move to other positions, the wedges there whose attributes are most like their own.
+        """The wedges most like corners that move to other positions, by their attributes.
 
         Parameters
         ----------

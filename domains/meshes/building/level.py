@@ -25,7 +25,7 @@ from hra.domains.meshes.mesh.ragged import enclosing_boxes, run_offsets, take_ru
 
 # About 5 ms of work: short beside a level, long beside handing it to a thread.
 _GROUPS_AT_ONCE = 16
-# Levels of so many triangles at most are balanced, which takes a second pass. With finer levels as well, large builds
+# Levels of this many triangles at most are balanced, which takes a second pass. With finer levels as well, large builds
 # would take a quarter longer, for errors that few cuts show.
 _BALANCED = 2**17
 # A group keeps at least and at most such shares: levels stay about half of the one before.
@@ -177,7 +177,7 @@ class Followed:
     def deviations(
         self, groups: Groups, results: Sequence[Simplified | None], geometry: Geometry, workers: Workers
     ) -> tuple[np.ndarray, Followed]:
-        """As `level_deviations`, and the clusters that are left: what groups were simplified to, then stuck ones."""
+        """`level_deviations`, and the clusters that are left: what groups were simplified to, then stuck ones."""
         done = np.array([result is not None for result in results])
         stays = ~np.repeat(done, np.diff(groups.offsets))
         gone, stuck = self.take(np.flatnonzero(~stays)), self.take(np.flatnonzero(stays))

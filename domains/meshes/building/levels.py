@@ -28,10 +28,10 @@ from hra.model.arrays import group as sort_by_group
 _POOR_SHARE = 0.25
 # Grouping takes minutes beyond this where every cluster touches every other: the next step is one group for all.
 _LARGEST_GROUP = 64
-# From so many triangles on the mesh is simplified in fine steps. Discrete levels show where groups met; a view that
+# From this many triangles on the mesh is simplified in fine steps. Discrete levels show where groups met; a view that
 # changes does not.
 _FINE, _FINE_DISCRETE = 2**13, 2**18
-# Meshes of so many triangles at most are what bounds are measured from; those of larger ones add up until then.
+# Meshes of this many triangles at most are what bounds are measured from; those of larger ones add up until then.
 _FOLLOWED = 2**15
 # Islands above this share of a full group are worth a group of their own.
 _SMALL_SHARE = 0.5
@@ -72,7 +72,7 @@ class BuiltLevels:
 
     @property
     def cluster_count(self) -> int:
-        """Of all tables."""
+        """The number of clusters in all tables."""
         return sum(len(table) for table in self.tables)
 
     def exchange(self, rows: np.ndarray, table: ClusterTable) -> np.ndarray:
@@ -142,7 +142,7 @@ def levels_above(
     borders : of the surface that the clusters cover.
     part : of a larger mesh that they are; None where they cover all of it.
     numbers : of the first group and of the level of ``pending``, without a part.
-    fine : from so many triangles on it is simplified as a whole, in fine steps.
+    fine : from this many triangles on it is simplified as a whole, in fine steps.
     """
     nothing = np.zeros(len(geometry.positions), np.uint8)
     built, group_size, whole = BuiltLevels(), settings.group_size, part is None

@@ -172,7 +172,7 @@ def cluster_vertices(
 
 
 def _material_sets(corners: np.ndarray, materials: np.ndarray) -> np.ndarray:
-    """For each vertex 0 .. n - 1 of ``corners`` [F, 3] a number for the set of materials that meet there, int64 [n]."""
+    """A number for the set of materials that meet at each vertex 0 .. n - 1 of ``corners`` [F, 3], int64 [n]."""
     _, material = np.unique(materials, return_inverse=True)
     material = material.reshape(-1)
     sets = np.zeros((int(corners.max()) + 1, int(material.max()) // 8 + 1), np.uint8)  # a bit for each material

@@ -37,7 +37,7 @@ _LARGEST, _MANY, _SEEN = 128, 32, 0.05
 _KEPT, _PART = 0.9, 0.6
 # Parts are simplified by themselves with errors up to this share of their radius.
 _OWN = 0.1
-# Neighbours are looked for among so many before and after along a Morton curve, and within so many radii.
+# Neighbours are looked for among this many before and after along a Morton curve, and within this many radii.
 _WINDOW, _REACH = 12, 16.0
 _ROUNDS, _TRIES = 4, 6
 

@@ -17,7 +17,7 @@ from hra.model.arrays import whole_number
 Progress = Callable[[int, int], None]
 
 _CLUSTER_SIZES, _GROUP_SIZES = range(16, MAX_TRIANGLES + 1, 4), range(3, 65)
-# Calls of one build at most, but for the last: drawing a bar may take longer than a group.
+# Calls of one build at most, except for the last: drawing a bar may take longer than a group.
 _CALLS = 200
 Item = TypeVar("Item")
 Result = TypeVar("Result")

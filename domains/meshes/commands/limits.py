@@ -40,7 +40,7 @@ ESTIMATED = (
 )
 
 
-# Surfaces are measured on so many triangles.
+# Surfaces are measured on this many triangles.
 _FOR_AREAS = 20_000
 
 

@@ -246,7 +246,7 @@ def _foot(x, y, z, triangles, k):
         s, t = (tt * by_s - st * by_t) / size, (ss * by_t - st * by_s) / size
         if s >= 0 and t >= 0 and s + t <= 1:
             return s, t
-    # On one of the sides, the nearest of three points: squares of distances but for what they have in common.
+    # On one of the sides, the nearest of three points: squares of distances except for what they have in common.
     s = min(max(by_s / ss, 0.0), 1.0) if ss > 0 else 0.0
     least, first, second = s * s * ss - 2 * s * by_s, s, 0.0
     t = min(max(by_t / tt, 0.0), 1.0) if tt > 0 else 0.0

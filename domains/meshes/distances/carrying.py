@@ -120,7 +120,7 @@ class Carried:
         self._corners[made_rows], self._back[made_rows] = indices.reshape(-1, 3), np.repeat(direct, counts)
         maker = np.full(len(self._back), -1)
         maker[made_rows] = np.repeat(np.arange(len(direct)), counts)
-        # Changes wait for those that they follow upon, whose bounds may fall.
+        # Changes wait for those that they follow, whose bounds may fall.
         wave = np.zeros(len(direct) + 1, np.int64)
         for c in np.flatnonzero(direct > _WORTH * enough).tolist():
             wave[c] = 1 + wave[maker[gone_rows[gone_at[c] : gone_at[c + 1]]]].max()
@@ -204,7 +204,7 @@ def _carry(positions, indices, triangles, lost, gone, made, state, used, free, m
 
 @njit_uncounted(cache=True, nogil=True)
 def _write_moved(c, rows, at, below, waiting, size, whole, lost, seen, carried, total, reached):
-    """Write the triangles of the surface of so many pieces, each once, and how far it is from the source.
+    """Write the triangles of the surface of the first ``size`` pieces, each once, and how far it is from the source.
 
     Returns how many are written in all.
     """

@@ -36,7 +36,7 @@ NEGLIGIBLE = 2.0**-21
 ROUNDING = 2.0**-46
 # How often a triangle is quartered: by what walls cannot follow, and by what is farther than it should be.
 _LONG, _FAR = 6, 3
-# A triangle over so many is quartered at once: walls follow half as many.
+# A triangle over this many is quartered at once: walls follow half as many.
 _MANY = 128
 
 
@@ -98,7 +98,7 @@ class VertexMemory:
         self._groups = 0
 
     def number(self, groups: int) -> int:
-        """The number of the first of so many ``groups``, which no earlier ones had."""
+        """The number of the first of this many ``groups``, which no earlier ones had."""
         self._groups += groups
         return self._groups - groups
 
@@ -220,7 +220,7 @@ def _mark(positions, onto, g, number, origin, triangles, near, seen, reach_of):
 
 @njit(inline="always")
 def middle_label(corners, labels, triangles):
-    """Of the triangle ``corners[0]`` the label that two corners have, or the one that is nearest to the centroid."""
+    """The label that two corners of the triangle ``corners[0]`` share, or the one nearest to its centroid."""
     # Only tightness depends on the choice.
     if labels[0, 0] == labels[0, 1] or labels[0, 0] == labels[0, 2]:
         return labels[0, 0]
@@ -314,7 +314,7 @@ def _quarter(corners, waiting, at):
 
 @njit(inline="always")
 def centroid(corners):
-    """Of the triangle ``corners[0]``."""
+    """The centroid of the triangle ``corners[0]``."""
     x = (corners[0, 0, 0] + corners[0, 1, 0] + corners[0, 2, 0]) / 3
     y = (corners[0, 0, 1] + corners[0, 1, 1] + corners[0, 2, 1]) / 3
     z = (corners[0, 0, 2] + corners[0, 1, 2] + corners[0, 2, 2]) / 3

@@ -16,7 +16,7 @@ from hra.domains.meshes.distances.triangle_distance import fill_triangles, neare
 from hra.model.hierarchy import Hierarchy
 
 SAMPLES = 16
-"""At most so many for each cluster: a group of a fine level has about 200."""
+"""At most this many for each cluster: a group of a fine level has about 200."""
 
 
 class Surface(NamedTuple):

@@ -182,7 +182,7 @@ def key_of(a, b):
 
 @njit_uncounted(cache=True, nogil=True)
 def slot_of(key, keys, slots):
-    """Where ``key`` is in a table of so many ``slots``, a power of two, or has room."""
+    """Where ``key`` is in a table of this many ``slots``, a power of two, or has room."""
     # The high bits of a product with the golden ratio (Fibonacci hashing).
     slot = ((key * -7046029254386353131) >> 20) & (slots - 1)
     while keys[slot] != -1 and keys[slot] != key:

@@ -1,7 +1,7 @@
 """Which triangle each of many pieces of a surface is nearest to, for several pieces at once.
 
 Pieces that follow each other are neighbours. A few triangles are nearest to any of them: those that are not farther
-from the middle of all than the nearest one, but for twice what the pieces reach around it. Distances to these are
+from the middle of all than the nearest one, except for twice what the pieces reach around it. Distances to these are
 computed without branches, so that the compiler does it for several pieces at once.
 """
 
@@ -34,7 +34,7 @@ def settling_memory(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
 
 @njit(inline="always")
 def _square(x, y, z, triangle):
-    """As `square_distance`, without branches, from a point relative to the first corner."""
+    """`square_distance` without branches, from a point relative to the first corner."""
     sx, sy, sz, tx, ty, tz, ux, uy, uz, vx, vy, vz, one, two, three = triangle
     s, t = x * ux + y * uy + z * uz, x * vx + y * vy + z * vz
     above = square_length(x - s * sx - t * tx, y - s * sy - t * ty, z - s * sz - t * tz)
@@ -74,7 +74,7 @@ def _farther(points, row, n, triangles, k, squares, labels):
 
 @njit_uncounted(cache=True, nogil=True)
 def _gather(waiting, first, n, corners, origin, points):
-    """Write corners and middles of so many pieces from ``first`` on."""
+    """Write corners and middles of this many pieces from ``first`` on."""
     for axis in range(3):
         start = origin[axis]
         for i in range(n):
@@ -86,7 +86,7 @@ def _gather(waiting, first, n, corners, origin, points):
 
 @njit_uncounted(cache=True, nogil=True)
 def _candidates(points, n, triangles, balls, runs, gaps, count, guess, candidates, apart):
-    """Write the triangles that may be nearest to one of so many middles, in order; how many these are."""
+    """Write the triangles that may be nearest to one of this many middles, in order; how many these are."""
     if count <= _FEW:
         for k in range(count):
             candidates[k] = k

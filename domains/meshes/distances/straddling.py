@@ -133,7 +133,7 @@ def _reach(points, part, count, triangles, k):
 
 @njit_uncounted(cache=True, nogil=True)
 def _reach_anew(points, part, count, triangles, k):
-    """The same, not compiled in place: it is called seldom."""
+    """The same, not compiled in place, since it is rarely called."""
     return _reach(points, part, count, triangles, k)
 
 

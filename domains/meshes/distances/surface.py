@@ -97,7 +97,7 @@ def boundary_chain(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     keys = _sorted_keys(triangles)
     undirected, first = np.unique(keys >> 1, return_index=True)
-    # Equal keys but for the direction stand side by side: 1 for each of one direction, -1 for each of the other.
+    # Equal keys except for the direction stand side by side: 1 for each of one direction, -1 for each of the other.
     count = np.add.reduceat(1 - 2 * (keys & 1), first) if keys.size else np.empty(0, np.int64)
     undirected, count = undirected[count != 0], count[count != 0]
     return np.stack([undirected >> 31, undirected & (2**31 - 1)], axis=1), count

@@ -33,7 +33,7 @@ def square_distance(x, y, z, triangles, k):
 
 @njit(inline="always")
 def square_of(x, y, z, triangles, k):
-    """As `square_distance`, compiled in place: for loops that do little else."""
+    """`square_distance`, compiled in place, for loops that do little else."""
     sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
     tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]
     x, y, z = x - triangles[k, 0], y - triangles[k, 1], z - triangles[k, 2]
@@ -60,7 +60,7 @@ def square_from_side(x, y, z, dx, dy, dz, slope):
 
 @njit(inline="always")
 def square_length(x, y, z):
-    """Of a vector."""
+    """The squared length of a vector."""
     return x * x + y * y + z * z
 
 
@@ -131,7 +131,7 @@ def fill_triangles(positions, indices, begin, end, origin, triangles, balls, run
         i = begin + 3 * k
         a, b, c = indices[i], indices[i + 1], indices[i + 2]
         for axis in range(3):
-            # Differences of float32 in float64: exact, but for coordinates of very different size.
+            # Differences of float32 in float64: exact, apart from coordinates of very different size.
             first = np.float64(positions[a, axis])
             triangles[k, axis] = first - origin[axis]
             triangles[k, 3 + axis] = np.float64(positions[b, axis]) - first

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# Between two keys at most so many are left out, so that long animations take time in proportion to their length.
+# Between two keys at most this many are left out, so that long animations take time in proportion to their length.
 _LONGEST = 64
 # Values from a track's start that are this share of its tolerance are as large as rounding.
 _ROUNDING = 1 / 64

@@ -85,7 +85,7 @@ def report_bright(header: Mapping[str, Any], where: str) -> None:
 def read_materials(views: Views, files: SiblingFiles, where: str) -> list[Material]:
     """All materials of a glTF header, their textures as if all were laid out by the first set of coordinates.
 
-    Extensions and extras are kept as they are, but for their references to textures.
+    Extensions and extras are kept as they are, except for their references to textures.
 
     Raises
     ------

@@ -142,7 +142,7 @@ def _check_formats(header: dict[str, Any], attributes: dict[str, int], where: st
 
 
 def place_count(header: dict[str, Any], node: dict[str, Any]) -> int:
-    """In how many places a node of a checked header shows its mesh."""
+    """The number of places in which a node of a checked header shows its mesh."""
     entry = node.get("extensions", {}).get(NAME)
     return 1 if entry is None else header["accessors"][next(iter(entry["attributes"].values()))]["count"]
 

@@ -346,7 +346,7 @@ class _Written:
                 )
 
     def _gather(self, vertices: np.ndarray, primitive: dict[str, Any]) -> tuple[dict[int, int], np.ndarray]:
-        """By the numbers of a primitive's accessors new ones of ``vertices``, and of each vertex its row in them."""
+        """New accessors of ``vertices`` by the numbers of a primitive's own, and each vertex's row in them."""
         place = primitive["attributes"].get("POSITION")
         count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
         extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
@@ -599,7 +599,7 @@ class _Written:
 
 
 def _brief(value: Any) -> Any:
-    """A part of a header with 1 for 1.0, but for what others have added to the format; -0.0 keeps its sign."""
+    """A part of a header with 1 for 1.0, except for what others have added to the format; -0.0 keeps its sign."""
     if isinstance(value, dict):
         return {name: one if name in ("extras", "extensions") else _brief(one) for name, one in value.items()}
     if isinstance(value, list):
@@ -609,7 +609,7 @@ def _brief(value: Any) -> Any:
 
 
 def _different(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Of arrays [V, k] the first row of each kind, int64 [K], in their order, and of each row its kind, uint32 [V]."""
+    """The first row of each kind in arrays [V, k], int64 [K], in their order, and the kind of each row, uint32 [V]."""
     number, count = np.zeros(len(arrays[0]), np.uint32), 1
     for array in arrays:  # one by one: all together may be longer than what can be compared
         own = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)

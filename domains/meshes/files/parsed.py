@@ -119,7 +119,7 @@ def _finite(name: str, values: np.ndarray, shape: tuple[int, int], where: str) -
 
 
 def unit(normals: np.ndarray) -> np.ndarray:
-    """Rows [V, 3] of unit length, but for those that are so nearly, and for zeros; those given may be read-only."""
+    """Rows [V, 3] of unit length, except for those that are so nearly, and for zeros; those given may be read-only."""
     square = np.einsum("va,va->v", normals.astype(np.float64), normals)
     other = (np.abs(square - 1) > _UNIT) & (square > 0)
     result = normals.copy()

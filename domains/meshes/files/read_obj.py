@@ -56,7 +56,7 @@ def read_obj(
 
 
 def _readable(data: bytes) -> bytes:
-    """As UTF-8: names in other encodings are read as Latin-1, so that nothing is guessed."""
+    """The text as UTF-8; names in other encodings are read as Latin-1, so that nothing is guessed."""
     try:
         data.decode()
     except UnicodeDecodeError:

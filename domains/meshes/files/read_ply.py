@@ -154,7 +154,7 @@ def _corner_uv(faces: Columns, offsets: np.ndarray, where: str) -> np.ndarray | 
 
 
 def _turn(uv: np.ndarray | None) -> np.ndarray | None:
-    """From the lower left corner to the upper left one."""
+    """Move the origin of coordinates from the lower left corner to the upper left one."""
     return None if uv is None else np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)
 
 

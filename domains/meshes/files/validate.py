@@ -88,7 +88,7 @@ def from_arrays(
 
 
 def _drop_infinite(points: np.ndarray, faces: np.ndarray, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Without the faces that have a corner which is not finite in float32; such corners are moved to the origin."""
+    """Drop faces with a corner that is not finite in float32; such corners are moved to the origin."""
     if points.ndim != 2 or points.dtype.kind != "f":
         return points, faces
     check_triangles(faces, len(points), where)
@@ -107,7 +107,7 @@ def _drop_degenerate(corners: np.ndarray, position_of: np.ndarray | None, where:
 
 
 def _drop_duplicates(corners: np.ndarray, where: str) -> np.ndarray:
-    """Without repetitions of a face; the same corners with the opposite winding are another face (two-sided sheets)."""
+    """Drop repeated faces; the same corners with the opposite winding are another face (two-sided sheets)."""
     first = np.argmin(corners, axis=1)[:, None]
     rotated = np.take_along_axis(corners, (first + np.arange(3)) % 3, axis=1)
     number, count = meshopt.unique_rows(rotated)

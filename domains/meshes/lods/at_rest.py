@@ -19,7 +19,7 @@ from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, morp
 from hra.domains.meshes.files.gltf_scene import GltfScene, Place
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
-# In so many places of different lengths a mesh is measured, those of the largest first.
+# A mesh is measured in this many places of different sizes, the largest first.
 _MEASURED = 4
 # What rounding adds to distances in another place.
 _ROUNDING = 1 + 2.0**-20
@@ -42,7 +42,7 @@ class Pose(NamedTuple):
         return self.skin is None and not self.weights
 
     def shows(self, matrix: np.ndarray) -> np.ndarray:
-        """Of each of its places whether it is that of a matrix [4, 4], bool [n]."""
+        """Whether each of its places is that of a matrix [4, 4], bool [n]."""
         return (self.matrices == matrix).all(axis=(1, 2))
 
 

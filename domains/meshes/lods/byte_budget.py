@@ -43,12 +43,12 @@ from hra.pooling.pool import pool
 from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
 
-# A file of this share of the limit is full enough, so many cuts are tried at most,
+# A file of this share of the limit is full enough, this many cuts are tried at most,
 # and numbers of triangles so close to each other are the same.
 _FULL, _TRIES, _CLOSE = 0.996, 10, 32
 # Types that only an extension of glTF names: versions keep them.
 _NAMED = {"image/webp": "WEBP", "image/avif": "AVIF"}
-# Sides of versions are halved down to so many texels; all but PNG have these qualities.
+# Sides of versions are halved down to this many texels; all but PNG have these qualities.
 _LEAST_SIDE, _QUALITIES = 16, (95, 88, 78, 62, 45, 30)
 _WHOLE_CHROMA = 95
 _MAX_PIXELS = 2**28
@@ -56,7 +56,7 @@ _MAX_PIXELS = 2**28
 _UNSEEN, _FULL_ENOUGH = 255.0**-2, 0.96
 # How many octaves finer and coarser than the mean surfaces show an image, and mipmaps are mixed.
 _SPREAD = 1.5
-# Pictures for errors of images have at most so many texels a side.
+# Pictures for errors of images have at most this many texels a side.
 _MOST_SIDE = 1024
 # Squared differences that a displacement of a pixel makes, beside those of images, and the most that one can make.
 _DISPLACED, _WORST = 2.5e-3, 0.1
@@ -319,7 +319,7 @@ class ShownImage:
                         low, high = (middle, high) if len(found.content) <= most else (low, middle)
                         yield found
             scale *= 2
-        # No difference but for whoever is nearer than a version whose PNG fits.
+        # No difference except for whoever is nearer than a version whose PNG fits.
         scale = version.scale if "PNG" in self.kinds else math.inf
         while scale <= 1 and len(self.encoded("PNG", scale, None).content) <= most:
             scale *= 2
@@ -347,7 +347,7 @@ def _doubled(rows: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 
 def _image(levels: Sequence[np.ndarray], number: int) -> Any:
-    """A mipmap as an image, the coarsest where there are not so many."""
+    """A mipmap as an image, the coarsest where there are not this many."""
     from PIL import Image
 
     level = levels[min(number, len(levels) - 1)]
@@ -493,7 +493,7 @@ class FittedFile:
 
 @dataclass(frozen=True, eq=False)
 class _Try:
-    """The cut within so many triangles, and its file."""
+    """The cut within this many triangles, and its file."""
 
     triangles: float
     allocation: Allocation

@@ -48,7 +48,7 @@ def lod_chain(
 
     Each level is a cut of the cluster hierarchy that minimises `SurfaceError` within its number of triangles, and that
     refines the next coarser level: every cluster of a level stands for clusters of the finer one. So triangles and
-    errors are monotone. All vertices are vertices of the source, but for those of small parts that grew (see `build`).
+    errors are monotone. All vertices are those of the source, except in small parts that grew (see `build`).
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class CutErrors:
 
 
 def nested_cuts(clusters: ClusterMesh | MeshAsset, counts: Sequence[int]) -> list[np.ndarray]:
-    """For each number of triangles, fine to coarse, the best cut that refines the next coarser one.
+    """The best cut for each number of triangles, fine to coarse, that refines the next coarser one.
 
     Raises
     ------

@@ -38,7 +38,7 @@ _ACROSS, _SEAM = 0.2, 0.1
 _FACING, _TURN = 0.2, 0.3
 # How often steps of what becomes worse are halved, and then put back, before all are put back.
 _HALVED, _BACK = 2, 6
-# Triangles and edges are cut into so many parts along each side at most, of which each has a point.
+# Triangles and edges are cut into this many parts along each side at most, of which each has a point.
 _PARTS = 64
 _ANY, _ORIGIN = -2.0, np.zeros(3)
 _CHUNK = 256
@@ -256,13 +256,13 @@ class _Feet:
         self.face[asked], self.shares[asked] = face, shares
 
     def distances(self, places: np.ndarray) -> np.ndarray:
-        """Of each point from the triangle below it, infinite where there is none."""
+        """The distance of each point from the triangle below it, infinite where there is none."""
         return _ways(self.on_places, self.face, self.shares, places, self.points.places)
 
 
 @njit(cache=True, nogil=True)
 def _means(corners, shares, values):
-    """Of the ``values`` [V, k] of three ``corners`` [S, 3] each, by ``shares`` [S, 3]: float64 [S, k]."""
+    """Means of the ``values`` [V, k] of three ``corners`` [S, 3] each, by ``shares`` [S, 3]: float64 [S, k]."""
     means = np.empty((len(corners), values.shape[1]))
     for i in range(len(corners)):
         a, b, c = corners[i, 0], corners[i, 1], corners[i, 2]
@@ -351,7 +351,7 @@ def _keys(edges: np.ndarray) -> np.ndarray:
 
 
 def _normals(corners: np.ndarray) -> np.ndarray:
-    """Of triangles [n, 3, 3], of unit length, 0 where they have no area."""
+    """The unit normals of triangles [n, 3, 3], 0 where they have no area."""
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normal, axis=1, keepdims=True)
     return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)

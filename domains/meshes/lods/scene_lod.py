@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _POSES = 4
 # How far joints move what hangs on them, in extents of the mesh.
 _REACH = 0.25
-# Levels have edges of about so many of the source's.
+# Levels have edges of about this many of the source's.
 _EDGES = 2.0
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
@@ -230,7 +230,7 @@ def _within_bytes(
     keep_textures: bool,
     lens: Camera | None,
 ) -> SceneLOD:
-    """Levels whose files have at most so many bytes, each a refinement of the next coarser one."""
+    """Levels whose files have at most this many bytes, each a refinement of the next coarser one."""
     from hra.domains.meshes.lods.byte_budget import ByteBudget
 
     if not levels or list(levels) != sorted(set(levels), reverse=True) or not levels[-1] >= 1:
@@ -405,7 +405,7 @@ class _StandIn:
         return self.matrix[k] if self.pose[k].skin is None else np.eye(4)
 
     def not_here(self, scenes: int) -> dict[int, list[Pose]]:
-        """Of each mesh the poses that are shown in other places than here: of several ``scenes`` all."""
+        """The poses of each mesh shown in other places than here; all poses if there are several ``scenes``."""
         frame, found = [self.frame(k) for k in range(len(self.place))], {}
         together = scenes < 2 and all(pose.shows(one).any() for pose, one in zip(self.pose, frame, strict=True))
         for k, (mesh, _) in enumerate(self.place):
@@ -579,14 +579,14 @@ class _Vertices:
         return found
 
     def _of_primitives(self, parts: Sequence[int], triangles: np.ndarray) -> np.ndarray:
-        """Those of ``triangles`` that these primitives have; one without any keeps its first."""
+        """The ``triangles`` that these primitives have; a primitive left without any keeps its first."""
         stand_in, number = self.stand_in, self.stand_in.number(self.of_source[triangles[:, 0]])
         lost = [k for k in parts if k not in number]
         first = [stand_in.vertex[stand_in.begin[k] + stand_in.source[k][:1]] for k in lost]
         return np.concatenate([triangles[np.isin(number, parts)], *first])
 
     def _inside(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of each vertex the number of its primitive, where it is there, float64 [V, 3], and the one it is like."""
+        """Each vertex's primitive, by number, its place there, float64 [V, 3], and the vertex it is like."""
         number = self.stand_in.number(self.of_source)
         points = self.stand_in.inside(self.of_source, self.positions.astype(np.float64))
         return number, points, self.stand_in.row[self.of_source] - self.stand_in.begin[number]
@@ -690,7 +690,7 @@ def _stand_in(scene: GltfScene, *, once: bool = False) -> _StandIn:
 
 
 def _alike(scene: GltfScene, placed: Mapping[int, tuple[Pose, np.ndarray]]) -> dict[int, int]:
-    """Of each mesh that is shown the one that is shown largest among those with the same vertices and triangles."""
+    """For each mesh shown, the one shown largest among those with the same vertices and triangles."""
     kinds: dict[Any, list[int]] = {}
     for number in placed:
         entry = scene.accessors.header["meshes"][number]
@@ -714,7 +714,7 @@ def _alike(scene: GltfScene, placed: Mapping[int, tuple[Pose, np.ndarray]]) -> d
 def _placements(
     scene: GltfScene, ways: Mapping[int, Sequence[Pose]]
 ) -> tuple[dict[int, tuple[Pose, np.ndarray]], dict[int, float]]:
-    """Of each mesh the pose and the matrix [4, 4] that show it largest, and the area of all places for 1."""
+    """The pose and the matrix [4, 4] that show each mesh largest, and its area in all places for 1 in the mesh."""
     found: dict[int, tuple[Pose, np.ndarray]] = {}
     areas_of = dict.fromkeys(ways, 0.0)
     for mesh, own in ways.items():
@@ -831,7 +831,7 @@ def _numbered(scene: GltfScene, primitive: Mapping[str, Any], names: set[str]) -
 
 
 def _equal_rows(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Of each row of arrays [V, k] its number among the different ones, int64 [V]."""
+    """The number of each row of arrays [V, k] among the different ones, int64 [V]."""
     flat = [np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in arrays]
     return np.unique(np.concatenate(flat, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
 
@@ -870,7 +870,7 @@ def _more(
 def _joints(
     scene: GltfScene, primitive: Mapping[str, Any], count: int, where: str
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Of each joint the vertices that it moves, how much, and where it is in the mesh at rest."""
+    """The vertices that each joint moves, how much, and where the joint is in the mesh at rest."""
     mesh = scene.accessors.header["meshes"]
     skins = [
         node["skin"]

@@ -188,7 +188,7 @@ class ClusterMesh(ReadOnlyArrays):
 
         Parameters
         ----------
-        grid_bits : None keeps every bit; 8 to 16 compresses, with positions on a grid of so many bits (16: 65,536
+        grid_bits : None keeps every bit; 8 to 16 compresses, with positions on a grid of this many bits (16: 65,536
             points along the longest axis). Bounds then count how far vertices were moved.
 
         Raises

@@ -80,7 +80,7 @@ class TriangleMesh(ReadOnlyArrays):
         return np.stack([self.positions.min(axis=0), self.positions.max(axis=0)])
 
     def with_normals(self) -> TriangleMesh:
-        """The mesh with normals, those of its surface where it has none: smooth, but for edges of 75 degrees and more.
+        """The mesh with normals, those of its surface where it has none: smooth except at edges of 75 degrees and more.
 
         Programs shade meshes without normals flat. At edges vertices are doubled.
         """
@@ -274,7 +274,7 @@ def _in_one_plane_with_another(points: np.ndarray, position: np.ndarray, normals
 
 
 def _sums_within(weighted: np.ndarray, own: np.ndarray, position: np.ndarray) -> np.ndarray:
-    """For each corner the sum over those at its position that do not bend away from it."""
+    """The sum for each corner over those at its position that do not bend away from it."""
     _, place = np.unique(position, return_inverse=True)
     offsets, order = group(place, int(place.max(initial=-1)) + 1)
     count = np.diff(offsets)[place]

@@ -16,7 +16,7 @@ from hra.domains.meshes.metrics.displacement import spread_by_area
 from hra.errors import MetricError
 from hra.model.hierarchy import Hierarchy
 
-# A change of normals by n, a root mean square, looks as bad as a displacement by so many times its root in pixels. With
+# A change of normals by n, a root mean square, looks as bad as a displacement of this many times its root in pixels. At
 # it a mean change of 1 is a mean FLIP of 0.013 to 0.019, see "Frames beside full detail" in the
 # laboratory's decisions.md.
 _PIXELS_OF_NORMALS = 6.5

@@ -23,7 +23,7 @@ from hra.model.hierarchy import Hierarchy
 
 # Mean of |cos| between the view direction and a surface of any orientation (Cauchy): what an area shrinks to on screen.
 MEAN_FACING = 0.5
-# `least_displacement` looks at so many vertices at once, and at so many pairs of vertex and triangle: a quarter second.
+# `least_displacement` looks at so many vertices, and pairs of vertex and triangle, at once: a quarter of a second.
 _AT_ONCE, _MOST_TESTS = 2048, 2**31
 
 

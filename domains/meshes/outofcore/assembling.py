@@ -71,7 +71,7 @@ def assemble(
 
 @dataclass(frozen=True)
 class _Sums:
-    """Of all clusters; triangles : of the source, all_triangles : of all levels."""
+    """Totals of all clusters; triangles : of the source, all_triangles : of all levels."""
 
     clusters: int
     triangles: int

@@ -213,7 +213,7 @@ class Waiting:
         return cls(files, part, center, triangles.astype(np.int64), int(level.max(initial=0)))
 
     def parts(self, label: np.ndarray) -> list[list[tuple[Path, np.ndarray]]]:
-        """For each new part, from which files it takes which rows."""
+        """The files of which each new part takes rows, and which rows."""
         begins = np.searchsorted(self.part, np.arange(len(self.files)))
         found = []
         for new in range(int(label.max()) + 1):

@@ -65,7 +65,7 @@ class GroupOrder:
 
     @classmethod
     def of(cls, parts: list[Path]) -> GroupOrder:
-        """Of all parts of all rounds."""
+        """The order of the groups in all parts of all rounds."""
         counts = np.array([len(load_arrays(part, ["group_sizes"])["group_sizes"]) for part in parts])
         # The last run is the base, which is not a group.
         counts[-1] -= 1

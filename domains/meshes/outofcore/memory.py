@@ -52,7 +52,7 @@ class Share:
 
     @classmethod
     def of(cls, memory: int, jobs: int, threads: int) -> Share:
-        """Of ``memory`` bytes for all processes together.
+        """The share of each process where all together have ``memory`` bytes.
 
         Raises
         ------

@@ -67,7 +67,7 @@ class Surface:
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[Path, np.ndarray]]) -> Surface:
-        """Of waiting clusters: files, and which rows of each."""
+        """Join waiting clusters, given as files and the rows to take of each."""
         found = [_waiting(path, rows) for path, rows in parts]
         arrays = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
         numbers, first, local = np.unique(arrays["numbers"], return_index=True, return_inverse=True)

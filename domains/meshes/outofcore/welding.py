@@ -20,7 +20,7 @@ from hra.kernels.chunking import Records, shared_keys
 # Odd numbers of 64 bits: products with them can be undone, so that keys of positions with the same z differ.
 _XY, _Z = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-# Rows between two that are wanted are read too where there are at most so many: a read takes as long.
+# Rows between two that are wanted are read too where there are at most this many: a read takes as long.
 _GAP = 16
 
 
@@ -64,7 +64,7 @@ class Numbering:
 
     @classmethod
     def of(cls, parts: list[Path], folder: Path, memory: int) -> Numbering:
-        """Of welded parts; the ``folder`` takes files of keys.
+        """Number the vertices of welded parts; the ``folder`` takes files of keys.
 
         Raises
         ------

@@ -202,7 +202,7 @@ def _plane_between(planes, box, first):
 
 @njit(cache=True, error_model="numpy")
 def planes_between(planes, box):
-    """Those of ``planes`` [6, 4, L] that ``box`` [2, 3] is not on the inner side of for every copy, [P, 4, L]."""
+    """The ``planes`` [6, 4, L] that cut ``box`` [2, 3] or leave it outside for some copy, [P, 4, L]."""
     result, count = np.empty_like(planes), 0
     for p in range(planes.shape[0]):
         crosses = False

@@ -196,7 +196,7 @@ def _links(added_at, added, removed_by, part):
 
 @dataclass(frozen=True, eq=False)
 class PlacedViews(Sequence[tuple[View, ...]]):
-    """For each copy the views in its coordinates: made one by one only when they are asked for.
+    """The views in the coordinates of each copy, made one by one when they are asked for.
 
     Attributes
     ----------

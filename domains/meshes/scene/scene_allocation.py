@@ -92,7 +92,7 @@ class SceneAllocation:
 
     @property
     def hierarchies(self) -> tuple[list[Hierarchy], np.ndarray]:
-        """Those of the drawn instances, each once, and which of them each instance has, int64 [M]."""
+        """The hierarchies of the drawn instances, each once, and which of them each instance has, int64 [M]."""
         if isinstance(self.pooled, CopiesAllocation):
             kinds = np.repeat(np.arange(len(self.pooled.kinds)), self.pooled.copies.counts)
             return [kind.hierarchy for kind in self.pooled.kinds], kinds[self.pooled.order]

@@ -174,6 +174,6 @@ def _extent(corners: np.ndarray) -> np.ndarray:
 
 
 def _within(inner: np.ndarray, outer: np.ndarray) -> bool:
-    """Whether a box lies in another one, but for the rounding of centres and half axes."""
+    """Whether a box lies in another one, apart from the rounding of centres and half axes."""
     slack = 1e-9 * np.abs(outer).max()
     return bool((inner[0] >= outer[0] - slack).all() and (inner[1] <= outer[1] + slack).all())

@@ -181,7 +181,7 @@ def _attribute_accessors(attributes: VertexAttributes, streams: _Streams) -> dic
 
 
 def _add_coordinates(uv: np.ndarray, streams: _Streams) -> int:
-    """As shares of the texture in 16 bits, or as they are where they leave it."""
+    """Add texture coordinates as shares in 16 bits, or as they are where they leave the texture."""
     if (uv >= 0).all() and (uv <= 1).all():
         return streams.add_vertices(np.rint(uv * 65535.0).astype(np.uint16), _UINT16, "VEC2", normalized=True)
     return streams.add_vertices(np.ascontiguousarray(uv), _FLOAT, "VEC2")
@@ -258,7 +258,7 @@ def with_own_textures(mesh: TriangleMesh, share: float, shared: SharedTextures |
 
 
 def _every(share: float) -> int:
-    """One pixel for so many in both directions: a power of two, so that many tiles share an image."""
+    """How many pixels in both directions become one: a power of two, so that many tiles share an image."""
     return 2 ** math.floor(math.log2(max(1.0, math.sqrt(1 / share)) * (1 + 1e-9)))
 
 
@@ -267,7 +267,7 @@ def _materials(mesh: TriangleMesh) -> tuple[Material, ...]:
 
 
 def _coordinates(mesh: TriangleMesh) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-    """Of each material and set of coordinates with textures the vertices, and their coordinates [V, 2]."""
+    """The vertices of each material and set of coordinates with textures, and their coordinates [V, 2]."""
     carried = mesh.attributes
     if carried is None or carried.material is None or carried.uv is None:
         return

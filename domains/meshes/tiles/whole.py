@@ -24,7 +24,7 @@ _LEAST_TRIANGLES = 256
 def whole_mesh(source: str | Path | TriangleMesh | ClusterMesh | MeshAsset) -> tuple[TriangleMesh, float]:
     """The source's triangles, and a bound on their distance from the mesh that clusters were built of.
 
-    The bound is 0 but for files whose vertices were moved to a grid.
+    The bound is 0 except for files whose vertices were moved to a grid.
 
     Raises
     ------

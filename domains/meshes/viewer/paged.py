@@ -28,7 +28,7 @@ class PagedMesh(Protocol):
         ...
 
     def geometry(self, slots: int | None) -> ClusterGeometry:
-        """Its clusters, with so many slots; None: one for each page."""
+        """Its clusters, with this many slots; None: one for each page."""
         ...
 
     def read_page(self, page: int) -> Page:

@@ -104,7 +104,7 @@ class ViewSession(OrbitView, InContext):
             self._reside()
 
     def set_budget(self, kind: BudgetKind, value: float) -> None:
-        """Let so many "triangles" or "pixels" limit the cut; raises as `ViewBudget.set`."""
+        """Let this many "triangles" or "pixels" limit the cut; raises as `ViewBudget.set`."""
         self.budget.set(kind, value)
         self._change()
 
@@ -134,7 +134,7 @@ class ViewSession(OrbitView, InContext):
         self.set_pool(min(max((self.pool_bytes or largest) * factor, least), largest))
 
     def color_by(self, coloring: FrameColoring) -> None:
-        """Show other colours; HraError if there are none such."""
+        """Show other colours; HraError : the colouring is unknown."""
         check_coloring(coloring)
         self.coloring = coloring
 

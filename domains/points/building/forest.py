@@ -88,7 +88,7 @@ class Forest:
             self._sweep_overhangs()
 
     def _sweep_spacing(self) -> None:
-        """With the sweep over discs for each part that itself tells how far its points lie apart."""
+        """Sweep spacings, and discs for each part that tells by itself how far its points lie apart."""
         few = [number for number in range(len(self._cells)) if not self._sweep_part(number)]
         parent, leaf = self.above.tree.parent, self.above.tree.leaf
         radii = spacing(parent, leaf, merged(parent, leaf, self._counts))

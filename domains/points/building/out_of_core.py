@@ -129,7 +129,7 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
 
 
 def _keep(used: set[Path], folder: Path) -> None:
-    """Only the files of points that are still read."""
+    """Keep only the files of points that are still read."""
     for file in folder.glob("points*"):
         if file not in used:
             file.unlink()

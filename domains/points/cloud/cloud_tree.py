@@ -18,7 +18,7 @@ from hra.errors import HraError
 FIELD = "field:"
 # The field of which a node has what most points below it have.
 CLASSES = "classification"
-# The ends of so many points are looked at one by one.
+# The ends of this many points are looked at one by one.
 _OUTLINED = 500_000
 # So many times as wide as half of the leaves, and wider than all that they stand around: one that is a mistake.
 _WIDE = 32
@@ -94,7 +94,7 @@ class CloudTree:
 
     @cached_property
     def near_leaves(self) -> np.ndarray:
-        """The nodes of full detail but for strays, int [K]: points far from all others."""
+        """The nodes of full detail without strays, points far from all others: int [K]."""
         leaves = self.leaves
         finest = self.hierarchy.attribute("position")[leaves]
         extent = Extent.of(finest)
@@ -144,5 +144,5 @@ class CloudTree:
 
 
 def _ply_bytes(kind: np.dtype) -> int:
-    """Of a number in PLY, whose fractions have four or eight bytes."""
+    """The bytes of a number in PLY, where fractions have four or eight."""
     return min(max(kind.itemsize, 4), 8) if kind.kind == "f" else kind.itemsize

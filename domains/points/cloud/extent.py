@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 _SAMPLE = 2**16
-# Strays are in the hundredth at either end of an axis, and lie farther off than so many times what is between.
+# Strays are in the hundredth at either end of an axis, and lie farther off than this many times what is between.
 _STRAYS, _FAR = 0.01, 32
 # The octree has 2**21 cells along an axis, enough for what lies so many times as far: only farther points lose levels.
 _GRID = 256
-# More than a hundredth are strays, too, behind a gap of so many times what lies on the side of most; so is one of ten.
+# More than a hundredth are strays, too, behind a gap of this many times the side where most lie; so is one of ten.
 _GAP, _FEWEST = 64, 10
 
 
@@ -34,7 +34,7 @@ class Extent(NamedTuple):
 
     @classmethod
     def of(cls, points: np.ndarray) -> Extent:
-        """That of points [P, 3], P >= 1."""
+        """The extent of points [P, 3], P >= 1."""
         growing = GrowingExtent(len(points))
         growing.add(points)
         return growing.extent()
@@ -84,7 +84,7 @@ class GrowingExtent:
         self._seen += len(points)
 
     def extent(self) -> Extent:
-        """That of all blocks, of which there is one at least."""
+        """The extent of all blocks; at least one must have been added."""
         sample = np.concatenate(self._sample)
         near = _near(sample)
         if len(sample) >= _FEWEST:

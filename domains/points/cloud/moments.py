@@ -37,7 +37,7 @@ _LARGEST = 1e17
 
 
 class Moments(NamedTuple):
-    """Of every node, float32.
+    """Moments of every node, float32.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ def raised(parent: np.ndarray, leaf: np.ndarray, loss: np.ndarray, finest: np.nd
 
 @njit(cache=True, nogil=True)
 def _crowded(parent, leaf, count, least):
-    """The nearest node above each leaf that holds at least so many points, else the root."""
+    """The nearest node above each leaf that holds at least this many points, else the root."""
     result = np.empty(leaf.size, np.int64)
     for i in range(leaf.size):
         v = leaf[i]
@@ -240,7 +240,7 @@ def _likenesses(parent, mean, places, found):
 
 
 def commonest(parent: np.ndarray, leaf: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Of each node the value that most points below it have, the least of several, [N] in the type of ``values`` [P].
+    """The value that most points below each node have, the least if tied, [N] in the type of ``values`` [P].
 
     It takes the time of points times levels at most, however many values there are.
     """
@@ -293,7 +293,7 @@ def _commonest(parent, leaf, numbers, values):
 def majorities(
     parent: np.ndarray, leaf: np.ndarray, values: np.ndarray, count: Callable[[Any], np.ndarray]
 ) -> np.ndarray:
-    """Of each node the value that most points below it have, the least of several, float64 [N].
+    """The value that most points below each node have, the least if tied, float64 [N].
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ def _begins(cells: np.ndarray) -> np.ndarray:
 
 
 def _samples(places: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Of each run of equal cells, the place next to the mean; the first of several."""
+    """The place nearest to the mean of each run of equal cells; the first if tied."""
     begins = _begins(cells)
     counts = np.diff(begins, append=len(cells))
     means = np.add.reduceat(places, begins) / counts[:, None]
@@ -239,7 +239,7 @@ def _samples(places: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 
 def _keys(cells: np.ndarray, level: int) -> np.ndarray:
-    """The cells along each axis of Morton codes of so many digits."""
+    """The cells along each axis of Morton codes of this many digits."""
     keys = np.zeros((len(cells), 3), np.int32)
     for digit in range(level):
         for axis in range(3):

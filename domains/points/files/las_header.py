@@ -60,7 +60,7 @@ class Claims:
     points: int
 
     def memory(self, points: int) -> int:
-        """Bytes that so many points take while they are read."""
+        """Bytes that this many points take while they are read."""
         return (self.length + _COORDINATES) * points
 
 

@@ -63,7 +63,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 def additions(
     names: Sequence[str], origin: tuple[float, float, float], crs: Mapping[int, bytes]
 ) -> dict[str, np.ndarray]:
-    """The arrays of a file that only some trees have, but for the fields' numbers: these are field_0, field_1 ..."""
+    """The arrays of a file that only some trees have, except for the fields' numbers: these are field_0, field_1 ..."""
     found = {_NAMES: np.array([*names])} if names else {}
     found |= {"origin": np.array(origin)} if any(origin) else {}
     return found | {f"{_RECORD}{number}": np.frombuffer(record, np.uint8) for number, record in crs.items()}

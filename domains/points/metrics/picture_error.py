@@ -86,7 +86,7 @@ class PictureError(hra.ErrorMetric):
 
 
 class Footprints(NamedTuple):
-    """Of every point or splat.
+    """The footprint of every point or splat in the picture.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Below(NamedTuple):
 
 
 class Layers(NamedTuple):
-    """Of each pixel i, row after row, from front to back: the nodes start[i] to start[i + 1] and what they cover.
+    """What each pixel i shows, row after row, from front to back: nodes start[i] to start[i + 1] and what they cover.
 
     Attributes
     ----------

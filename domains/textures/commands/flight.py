@@ -98,7 +98,7 @@ class Flight:
         return np.array([allocator.allocate(feedback, options.pool).least_residual for feedback in seen])
 
     def views(self, log: Log, least: np.ndarray, judge: ViewJudge, every: int) -> PolicyViews:
-        """How every so many views look under a log of residency; ``least`` is the least error of each of these, px2."""
+        """How every n-th view looks under a log of residency; ``least`` is the least error of each of these, px2."""
         import numpy as np
 
         from hra.domains.textures import ResidentTextures, texel_residual

@@ -60,7 +60,7 @@ class TileCache:
 
     @property
     def tiles_read(self) -> int:
-        """Tiles decoded so far, each as often as it was."""
+        """Tiles decoded so far; one that was decoded twice counts twice."""
         return int(self._cache.getattribute("stat:tiles_created"))
 
     def read(

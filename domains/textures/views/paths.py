@@ -68,6 +68,6 @@ def constant_motion(previous: Camera, current: Camera, frames: int) -> list[Came
     view, cameras = current.view, []
     for _ in range(frames):
         view = step @ view
-        view[3] = 0, 0, 0, 1  # but for rounding it is
+        view[3] = 0, 0, 0, 1  # apart from rounding it is
         cameras.append(Camera(view, current.projection, current.viewport))
     return cameras

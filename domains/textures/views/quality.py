@@ -84,7 +84,7 @@ class ViewJudge:
 
 
 def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequence[Any], every: int = 10) -> ViewQuality:
-    """Render every so many frames of a replay and compare them with the same views of full residency.
+    """Render every n-th frame of a replay and compare it with the same view of full residency.
 
     Parameters
     ----------

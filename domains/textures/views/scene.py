@@ -129,6 +129,6 @@ class PlaneScene(ShortRepr):
 
     @cached_property
     def texture_of(self) -> tuple[int, ...]:
-        """For each plane the index of its texture in ``textures``."""
+        """The index of each plane's texture in ``textures``."""
         order = {id(texture): index for index, texture in enumerate(self.textures.textures)}
         return tuple(order[id(plane.texture)] for plane in self.planes)

@@ -244,7 +244,7 @@ class TokenContext(ShortRepr):
         """Relevance of every finest patch, float64 [rows, columns], >= 0 and somewhere above.
 
         Scores of another grid are resampled by area. Negative ones are shifted, see `checked_relevance`; a map that
-        says nothing, all patches alike, warns (but for `UniformRelevance`, which is
+        says nothing, all patches alike, warns (except for `UniformRelevance`, which is
         meant to, and for images of one colour).
 
         Raises

@@ -29,7 +29,7 @@ MAX_PIXELS = 2**25
 class TokenAllocation:
     """Tokens of a batch of images, as a table without pixels.
 
-    What cannot be read becomes a row with its error; all other rows are as if it had not been there, but for a bank,
+    What cannot be read becomes a row with its error; all other rows are as if it had not been there, except for a bank,
     which has one image less to share.
 
     Parameters
@@ -38,7 +38,7 @@ class TokenAllocation:
     budget : tokens of each image, met exactly; one with fewer finest patches gets all of them. With a bank or a price
         it is the mean.
     question : of rows that bring none of their own.
-    bank : so many images, one after the other in a batch, share the sum of their budgets. They are in memory together.
+    bank : this many images in a row in a batch share the sum of their budgets. They are in memory together.
     price : every image gets the tokens that gain more than that, see `hra.pooling.stream_price`; None for counts.
     max_pixels : images with more become rows with an error, so that memory has a limit.
 

@@ -114,7 +114,7 @@ def allocate_folder(
     allocation : what to do with each image.
     jobs : processes.
     shard_size : images of a file, a multiple of ``allocation.bank``.
-    sample : share one budget over all images by a price, which is fixed on so many of them, evenly spaced.
+    sample : share one budget over all images by a price, which is fixed on this many of them, evenly spaced.
     progress : called with the images that are done and all of them.
 
     Raises

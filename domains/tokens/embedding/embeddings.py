@@ -53,7 +53,7 @@ def select_cells(features: FeatureGrid, regions: Regions, count: int, size: Grid
 
 
 def _torch_means(token: np.ndarray, cell: np.ndarray, weight: np.ndarray, values: Any, count: int) -> Any:
-    """As `_means`, on the tensor's device and with its gradient; sums of half precision are made in float32."""
+    """`_means` on the tensor's device and with its gradient; half precision is summed in float32."""
     wide = values.float() if values.itemsize < 4 else values
     parts = wide.index_select(0, move_to(cell, values)).mul_(move_to(weight, values).to(wide.dtype)[:, None])
     total = wide.new_zeros((count, values.shape[1]))

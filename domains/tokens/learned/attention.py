@@ -1,7 +1,7 @@
 """Attention in less than quadratic time, in place of ``torch.nn.functional.scaled_dot_product_attention``.
 
 Each takes query, key and value of one sequence, tokens in an order in which neighbours lie near, and has no weights:
-what is trained stays with the model. Attention goes to so many means of the keys, by positive random features, or
+what is trained stays with the model. Attention goes to this many means of the keys, by positive random features, or
 within windows and to the mean of every window.
 """
 
@@ -185,7 +185,7 @@ class WindowedAttention:
             for part in (keys, values)
         ]
         near, far = _spread(keys, means[0]), _spread(values, means[1])
-        # A mean stands for its tokens but for those of one's own window, which are there themselves.
+        # A mean stands for its tokens except for those of one's own window, which are there themselves.
         own = torch.eye(windows, dtype=torch.bool, device=query.device).repeat_interleave(parts, dim=1)
         pooled = held.log().expand(windows, windows * parts).masked_fill(own, -torch.inf)
         bias = torch.cat([there.log(), pooled], dim=-1)[:, None].expand(windows, wide, wide + windows * parts)

@@ -103,7 +103,7 @@ class Resampler(nn.Module):
         return both.reshape(self.heads, grid[0] * grid[1], -1)
 
     def _along(self, count: int, cells: int, axis: int) -> Tensor:
-        """As `_places` for one axis, [heads, cells, count]."""
+        """`_places` along one axis, [heads, cells, count]."""
         like = {"dtype": self.place.dtype, "device": self.place.device}
         middles = torch.arange(cells, **like) + 0.5
         steps = (torch.arange(count, **like) + 0.5) * (cells / count)

@@ -153,7 +153,7 @@ def _below(grid: ClusterGrid, sums: np.ndarray, unit: int) -> np.ndarray:
 
 
 def _topology(grids: list[ClusterGrid], gain: np.ndarray) -> Topology:
-    """Refinement n adds token n, but for the coarsest grid, which is the base."""
+    """Refinement n adds token n, except for the coarsest grid, which is the base."""
     first = np.cumsum([0] + [len(grid.corners) for grid in grids])
     size = int(first[-2])
     added = np.where(np.arange(first[-1]) < size, np.arange(first[-1]), -1).astype(np.int32)
@@ -169,7 +169,7 @@ def _topology(grids: list[ClusterGrid], gain: np.ndarray) -> Topology:
 
 
 def _last(token: np.ndarray, cell: np.ndarray, gain: np.ndarray) -> np.ndarray:
-    """For every pair the token with which the pair's cell leaves.
+    """The token with which the cell of every pair leaves.
 
     Among tokens that overlap one cell only no order can be circular. Where a cell has none, at the border, it is its
     last token in reading order: each cell then waits for tokens above and to the left only.

@@ -82,7 +82,7 @@ class DifficultyAware(TokenAllocator[PatchTokens]):
     ----------
     complexity : see `Relevance`, >= 0; by default `EdgeComplexity`. It also orders the tokens.
     patch : side of a patch in pixels.
-    levels : at most so many levels of detail. With 4, an easy region of 8 x 8 patches is one token and a hard one 64;
+    levels : at most this many levels of detail. With 4, an easy region of 8 x 8 patches is one token and a hard one 64;
         the coarsest level of a 1024 x 1024 image, 64 patches, is the smallest budget. None goes down to one patch.
 
     Examples

@@ -23,7 +23,7 @@ class EvenPyramid(TokenAllocator[PatchTokens]):
     Parameters
     ----------
     patch : side of a patch in pixels.
-    levels : at most so many levels of detail; by default down to a single patch, so that every budget can be met.
+    levels : at most this many levels of detail; by default down to a single patch, so that every budget can be met.
 
     Examples
     --------

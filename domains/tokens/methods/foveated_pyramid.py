@@ -25,7 +25,7 @@ class FoveatedPyramid(TokenAllocator[PatchTokens]):
     ----------
     relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
-    levels : at most so many levels of detail; by default down to a single patch.
+    levels : at most this many levels of detail; by default down to a single patch.
     field_of_view : degrees that the longer side of the image spans.
 
     Examples

@@ -152,7 +152,7 @@ class MultiFixation(TokenAllocator[PatchTokens]):
     ----------
     relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
-    levels : at most so many levels of detail; by default down to a single patch.
+    levels : at most this many levels of detail; by default down to a single patch.
     fixations : where to look, one after another.
     confidence : (context, tokens so far) -> 0 .. 1; by default `ShownConfidence`.
     threshold : the confidence at which looking ends, 0 .. 1; the notes leave it open.

@@ -20,7 +20,7 @@ class PyramidSampling(TokenAllocator[PatchTokens]):
     ----------
     relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
-    levels : at most so many levels of detail; by default down to a single patch, so that every budget can be met.
+    levels : at most this many levels of detail; by default down to a single patch, so that every budget can be met.
         With 4, a 1024 x 1024 image has 4096 + 1024 + 256 + 64 patches, of which the 64 are the smallest budget.
     minimum_shares : level -> share of the budget that its patches get at least, see `hra.LevelShares`; level 0 is the
         finest. ``{3: 0.1}`` with 4 levels keeps a tenth of the tokens at the coarsest. Fixed counts for all levels do

@@ -130,7 +130,7 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
     ----------
     relevance : see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
-    levels : at most so many levels of detail; ``level_split`` gives its own number.
+    levels : at most this many levels of detail; ``level_split`` gives its own number.
     level_weight : factor on the score from each level to the next coarser one, > 0; the notes leave it open ("coarse a
         little higher").
     level_split : tokens of each level from fine to coarse, such as (64, 128, 64, 17): any budget is dealt out in these

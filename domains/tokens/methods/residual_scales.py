@@ -134,7 +134,7 @@ class ResidualScales(TokenAllocator[BandTokens]):
     ----------
     relevance : see `Relevance`; by default `CueRelevance`.
     patch : pixels along the side of a token at its scale.
-    scales : at most so many. The coarsest is the smallest budget.
+    scales : at most this many. The coarsest is the smallest budget.
 
     Examples
     --------

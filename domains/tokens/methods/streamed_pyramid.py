@@ -269,7 +269,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         return super().problem_for(reached, context, check_budget(budget, reached))
 
     def traverse_and_select(self, problem: Problem) -> Solution:
-        """As `Hull`, with a bound in which patches whose children were not made gain all that they can for a token.
+        """Solve as `Hull` does; in the bound, patches whose children were not made gain all that they can for a token.
 
         Where errors are not known, neither is the order of siblings. The bound then holds for any: of c siblings each
         costs (c - 1) / c tokens, which is what all cost together, and less than some do.

@@ -112,7 +112,7 @@ class TokenDAG(TokenAllocator[TokenSet]):
     relevance : see `Relevance`; by default `CueRelevance`.
     encoder : see `TokenAllocator`.
     patch : side of a patch in pixels.
-    levels : at most so many levels of detail; by default down to a single patch.
+    levels : at most this many levels of detail; by default down to a single patch.
     cluster : tokens along the side of a cluster, 2 or 4.
     staggered : whether the borders of each level run through the middle of tokens of the next finer one.
 

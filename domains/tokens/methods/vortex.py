@@ -39,7 +39,7 @@ class SpiralBuilder(TokenBuilder[SampledTokens]):
 
     Parameters
     ----------
-    centres : at most so many, at least a quarter of the longer side apart.
+    centres : at most this many, at least a quarter of the longer side apart.
     field_of_view : degrees that the longer side of the image spans.
     """
 

@@ -329,7 +329,7 @@ def _in_time(context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> tu
 
 
 def _with_copy(context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> tuple:
-    """As `_in_time`, of the copy's pyramid and the patches."""
+    """The same as `_in_time` for the copy's pyramid and the patches."""
     pyramid, owner = context.once(_copy, partial(_copy, context))
     (rows, columns), (height, width), patch = pyramid.grids[0], context.image.shape[:2], context.patch
     level, number = hierarchy.attribute("level")[cut], hierarchy.attribute("number")[cut]

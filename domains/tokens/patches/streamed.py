@@ -189,7 +189,7 @@ class StreamedImage:
         file: RegionFile | None = None,
         sums: Sequence[np.ndarray] = (),
     ) -> StreamedImage:
-        """With the levels from ``first`` on, which follow from the first of them."""
+        """An image with the levels from ``first`` on, which follow from the first of them."""
         overview, more = [small], list(details)
         for level in range(first, full_depth(source.shape[:2], patch) - 1):
             coarse, detail = halvings(overview[-1], np.float32(1), patch, 4.0**level)

@@ -62,7 +62,7 @@ class CalibratedRelevance:
 
     @property
     def in_threads(self) -> bool:
-        """As of the other relevance, see `together`."""
+        """Whether the other relevance runs in threads, see `together`."""
         return runs_in_threads(self.relevance)
 
     def prepare(self, contexts: Sequence[TokenContext]) -> None:

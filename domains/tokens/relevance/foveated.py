@@ -53,7 +53,7 @@ class FoveatedRelevance:
 
     @property
     def in_threads(self) -> bool:
-        """As of the other relevance, see `together`; what finds fixations may be anything."""
+        """Whether the other relevance runs in threads, see `together`; what finds fixations may be anything."""
         return self.fixation is None and (self.relevance is None or runs_in_threads(self.relevance))
 
     def prepare(self, contexts: Sequence[TokenContext]) -> None:

@@ -131,7 +131,7 @@ class PrunedRelevance:
 
     Parameters
     ----------
-    relevance : see `Relevance`; scores below the threshold count as 0, of whatever sign.
+    relevance : see `Relevance`; scores below the threshold count as 0, whatever their sign.
     threshold : least relevance to keep, in the unit of ``relevance``, > 0.
 
     Raises

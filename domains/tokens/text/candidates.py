@@ -97,7 +97,7 @@ def candidates(lines: Sequence[TextLine]) -> list[Candidate]:
 
 
 def _as_digits(text: str) -> str:
-    """The text with letters that look like digits read as such, in amounts and dates that are digits for the most."""
+    """The text with letters that look like digits read as such, in amounts and dates that are mostly digits."""
     return _LOOKS.sub(lambda found: found[0].translate(_DIGIT) if _mostly_digits(found[0]) else found[0], text)
 
 
@@ -329,7 +329,7 @@ class _Fits:
         return self.rows[number]
 
     def best(self, numbers: np.ndarray) -> int | None:
-        """Of the texts with these numbers the one that fits best, the first among equals; None of none."""
+        """The best-fitting of the texts with these numbers, the first if tied; None if there are none."""
         return int(numbers[np.argmax(self.strength[numbers])]) if len(numbers) else None
 
     def union(self, numbers: Sequence[int]) -> float:

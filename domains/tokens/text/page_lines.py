@@ -103,7 +103,7 @@ def _scaled(line: TextLine, scale: float) -> TextLine:
 
 
 def _smaller(image: np.ndarray, pixels: float) -> tuple[np.ndarray, float]:
-    """A copy of at most so many pixels, and pixels of the image per pixel of it."""
+    """A copy of at most this many pixels, and pixels of the image per pixel of it."""
     import cv2
 
     height, width = image.shape[:2]

@@ -60,7 +60,7 @@ def load_image(
 
 
 def decode_image(content: bytes, *, max_pixels: int = MAX_PIXELS, name: str = "image") -> np.ndarray:
-    """As `load_image`, of a file's content in memory.
+    """`load_image` for a file's content in memory.
 
     Parameters
     ----------

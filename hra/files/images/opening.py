@@ -49,7 +49,7 @@ def open_upright(path: str | os.PathLike[str], max_pixels: int) -> Iterator[Imag
 
 @contextmanager
 def decoded_upright(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> Iterator[Image.Image]:
-    """As `open_upright`, of a stream that begins with the image; ``path`` names it in messages."""
+    """`open_upright` for a stream that begins with the image; ``path`` names it in messages."""
     with as_image_error(path):
         image = _open(stream, path, max_pixels)
         image.load()

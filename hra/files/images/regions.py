@@ -74,7 +74,7 @@ class RegionFile:
     path : of the file or folder; format : of it.
     levels : the image, finest first, each indexed by two slices, see `RegionLevel`.
     spacing : metres that a pixel of the finest level is wide, None where the file does not say.
-    tiles_read : tiles decoded so far, each as often as it was.
+    tiles_read : tiles decoded so far; one that was decoded twice counts twice.
     tiles : of the finest level, as many as there are.
 
     Examples

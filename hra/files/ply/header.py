@@ -51,7 +51,7 @@ class Element:
 
     @property
     def least_bytes(self) -> int:
-        """Of a row in a binary file whose lists are empty."""
+        """The bytes of a row in a binary file whose lists are empty."""
         return sum((p.length or p.dtype).itemsize for p in self.properties)
 
 

@@ -109,7 +109,7 @@ class ReducedModel(lmms):
         return [self._told(one, answers[number]) for number, one in enumerate(asked)]
 
     def loglikelihood(self, requests: Sequence[Any]) -> list[tuple[float, bool]]:
-        """Not there: tasks of messages ask for answers.
+        """Not available: tasks with messages ask for answers.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class ReducedModel(lmms):
         )
 
     def generate_until_multi_round(self, requests: Sequence[Any]) -> list[str]:
-        """Not there: a further round would continue a cache that lacks the tokens which its question needs.
+        """Not available: another round would go on from a cache that lacks the tokens its question needs.
 
         Raises
         ------

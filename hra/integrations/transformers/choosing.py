@@ -65,7 +65,7 @@ class Given:
 
     @property
     def grid(self) -> Grid:
-        """Of all cells: of several grids a single column."""
+        """The grid of all cells; several grids make a single column."""
         return self.grids[0] if len(self.grids) == 1 else (sum(rows * columns for rows, columns in self.grids), 1)
 
 
@@ -144,7 +144,7 @@ def _fitted(image: Any, size: Grid) -> np.ndarray:
 
 
 def _frames(video: Any, steps: int) -> Sequence[Any]:
-    """Of a video, as many for each step: processors fill the last one up by its last frame.
+    """The frames of a video, as many for each step: processors repeat the last frame to fill the last step.
 
     Raises
     ------

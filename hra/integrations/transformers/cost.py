@@ -61,7 +61,7 @@ class Cost:
     cache: int
 
     def total(self, answer: int = 0) -> float:
-        """Operations of a prompt and an answer of so many tokens, the cache taken as long as the prompt."""
+        """Operations of a prompt and an answer of this many tokens, the cache taken as long as the prompt."""
         return self.encoder + self.connector + self.prefill + self.decoding * answer
 
 
@@ -193,7 +193,7 @@ class CostModel:
         return 2.0 * self._model.get_output_embeddings().weight.numel()
 
     def _answers(self, lengths: Sequence[int]) -> int:
-        """Of how many tokens of a prompt the model makes logits: the last, or all where it cannot leave them out."""
+        """For how many tokens of a prompt the model makes logits: one, or all where it cannot leave them out."""
         return 1 if "logits_to_keep" in parameters_of(type(self._model).forward) else lengths[-1]
 
     @cached_property
@@ -272,7 +272,7 @@ class CostModel:
         return patches, self._cells(patches)
 
     def _connected(self, patches: int) -> int:
-        """Tokens that leave the connector for a picture of so many patches."""
+        """Tokens that leave the connector for a picture of this many patches."""
         stating = (self.config.vision_config, self.config)
         merge = next((each.spatial_merge_size for each in stating if hasattr(each, "spatial_merge_size")), None)
         return self._cells(patches) if merge is None else patches // merge**2
@@ -323,7 +323,7 @@ class Timed:
 
     @classmethod
     def fitted(cls, counting: CostModel, measured: Sequence[tuple[Cost, float, float]]) -> Timed:
-        """By least relative squares.
+        """Fit the times by least relative squares.
 
         Parameters
         ----------

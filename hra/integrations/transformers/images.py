@@ -183,7 +183,7 @@ def _check_order(model: Any, stated: Any, normal: tuple[np.ndarray, np.ndarray])
 
 
 def _packed(picture: Tensor, block: int, config: Any) -> dict[str, Tensor]:
-    """A picture [3, H, W] as rows of patches, block by block of so many along a side, twice in time."""
+    """A picture [3, H, W] as rows of patches, blocks of ``block`` x ``block`` patches one by one, twice in time."""
     patch, time = config.patch_size, getattr(config, "temporal_patch_size", 1)
     rows, columns = picture.shape[1] // patch, picture.shape[2] // patch
     blocks = picture.reshape(3, rows // block, block, patch, columns // block, block, patch)

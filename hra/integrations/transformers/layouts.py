@@ -204,7 +204,7 @@ def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -
 
 
 def tiles_of(base: Any, size: Sequence[int]) -> int:
-    """Into how many tiles a model of AnyRes cuts an image of (height, width) pixels."""
+    """The number of tiles into which a model with AnyRes cuts an image of (height, width) pixels."""
     shape = sys.modules[type(base).__module__].get_anyres_image_grid_shape
     return prod(shape(size, base.config.image_grid_pinpoints, base.config.vision_config.image_size))
 

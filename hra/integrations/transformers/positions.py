@@ -101,5 +101,5 @@ def _runs(image: Tensor) -> list[slice]:
 
 
 def for_model(positions: Tensor, mask: Tensor) -> Tensor:
-    """As models take them: [B, L], or [4, B, L] with the order of the text before time, row and column."""
+    """Positions as models take them: [B, L], or [4, B, L] with the order of the text before time, row and column."""
     return positions[0] if len(positions) == 1 else torch.cat([ordinal(mask)[None], positions])

@@ -63,7 +63,7 @@ class Reduced:
 
     @property
     def inputs(self) -> dict[str, Any]:
-        """For ``model(**inputs)`` and ``model.generate(**inputs)``; made again each time: `generate` edits them."""
+        """Inputs for ``model(**inputs)`` and ``model.generate(**inputs)``; made again, since `generate` edits them."""
         outputs = self.encoded.with_features(
             [each.slots for each in self.chosen], [each.levels for each in self.chosen]
         )
@@ -139,7 +139,7 @@ def reduce(
     images : what each image or tile shows, in any form that `TokenAllocator.context` takes, and the frames of each
         video, as many for each step of time, the last of which its last frame may fill up; by default what `shown`
         makes of the pixels with the help of ``processor``. They are stretched over the model's grid, so that where a
-        processor crops, only ``processor`` is right. `hra.domains.tokens.REDUCERS` look at none, but for "pixelprune".
+        processor crops, only ``processor`` is right. `hra.domains.tokens.REDUCERS` look at none, except "pixelprune".
     query : the question, for allocators that read it; or one for each prompt.
     processor : states how colours were normalised; needed for "encode", and where ``images`` are left out.
     grids : (rows, columns) of the model's tokens of each image, (steps, rows, columns) of each video, where nothing

@@ -323,7 +323,7 @@ def on_grid(values: np.ndarray, grid: Grid) -> np.ndarray:
 
 
 def _unit_range(values: np.ndarray) -> np.ndarray:
-    """From 0 to 1; all 1 where all are alike."""
+    """Scale values to 0 .. 1; all are 1 where all are alike."""
     return (values - values.min()) / np.ptp(values) if np.ptp(values) > 0 else np.ones_like(values)
 
 

@@ -47,7 +47,7 @@ def crops(image: np.ndarray, ours: np.ndarray, other: np.ndarray, names: tuple[s
 
 
 def _lead(image: np.ndarray, ours: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, int]:
-    """By how much less squared error ``ours`` has in every window, and how many pixels wide windows are."""
+    """How much less squared error ``ours`` has in every window, and the windows' width in pixels."""
     side = max(int(_SHARE * min(image.shape[:2])) // 4 * 4, 4)
     lead = (np.square(other - image) - np.square(ours - image)).sum(axis=2)
     total = np.pad(lead.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))

@@ -95,7 +95,7 @@ class PagedItems:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """Of pages and content."""
+        """The hierarchy of pages and content."""
         return self.paged.hierarchy
 
     @property

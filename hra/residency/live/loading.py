@@ -71,7 +71,7 @@ class Backoff:
             )
 
     def seconds(self, failures: int) -> float:
-        """How long to wait after so many failures in a row."""
+        """How long to wait after this many failures in a row."""
         return min(self.first * 2.0 ** min(failures - 1, 60), self.most)
 
 

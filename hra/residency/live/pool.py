@@ -251,7 +251,7 @@ def _checked_parents(values: Any, count: int) -> np.ndarray:
     parents = indices("parents", values, FREE, count)
     if parents.size != count:
         raise ArrayError(f"{parents.size} parents of {count} items", where="parents")
-    # Each round doubles how far up it looks: after so many, all but circles have ended.
+    # Each round doubles how far up it looks: after this many, all but circles have ended.
     above = np.append(np.where(parents < 0, count, parents), count)
     for _ in range(count.bit_length()):
         above = above[above]

@@ -13,7 +13,7 @@ from hra.residency.live.pool import byte_limit
 from hra.residency.replay.policy import Log, Policy
 from hra.residency.replay.trace import Trace
 
-# An item that comes back within so many frames of its eviction counts as thrash: a second at 60 frames per second.
+# An item that comes back within this many frames of its eviction counts as thrash: a second at 60 frames per second.
 THRASH_WINDOW = 60
 
 

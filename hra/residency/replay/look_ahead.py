@@ -26,7 +26,7 @@ class LookAhead(Policy):
     ----------
     frames : how many frames after the current one are known, from a recorded or predicted path; None for all.
     level_weight : the time since the last use counts ``1 / (1 + level_weight * level)``, >= 0. Coarse tiles cover more
-        ground and are come upon again after longer absences: 1 saves loads on long drives, but wastes them where a
+        ground and are seen again after longer absences: 1 saves loads on long drives, but wastes them where a
         small pool follows a walk that turns back. Without effect on items that have no parents.
 
     Raises

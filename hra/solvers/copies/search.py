@@ -16,7 +16,7 @@ _EQUAL = 1e-4  # prices this close are one
 # squared.
 _LEAST_STEP, _FIRST_STEP = 1.002, 1.5
 _STEPS = 60
-# After so many prices that were too high everything that gains is tried.
+# After this many prices that were too high everything that gains is tried.
 _DOUBTS = 2
 # Prices below this are none.
 _LEAST = 1e-300

@@ -132,6 +132,6 @@ def _plenty(left, r):
 
 @njit(cache=True, error_model="numpy")
 def _keep(left, r, reaching):
-    """Nothing passes where nothing is left."""
+    """Let nothing pass where nothing is left."""
     for i in range(left.shape[1]):
         reaching[r, i] = reaching[r, i] if left[r, i] > 0.0 else 0.0

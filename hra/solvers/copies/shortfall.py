@@ -16,7 +16,7 @@ from hra.solvers.duals import distance, everything_else
 
 
 def shortfall_of_copies(copies: Copies, gain: np.ndarray, shared: Shared, capacity: float) -> float:
-    """By how much any other choice within the capacity can exceed the gain of this one at most; never rounded down.
+    """The most by which any other choice within the capacity can exceed the gain of this one; never rounded down.
 
     At one price each copy has its own distance from the best that it could be worth; what of the capacity is unused
     counts once.
@@ -43,7 +43,7 @@ def shortfall_of_copies(copies: Copies, gain: np.ndarray, shared: Shared, capaci
 
 @njit(cache=True)
 def _distances(order, gain, cost, capacity, price, rows, share, kind, selected):
-    """Of each lane of ``selected`` [R, I]: the distance from its bound, its cost, and all that it does not gain.
+    """The distance of each lane of ``selected`` [R, I] from its bound, its cost, and all that it does not gain.
 
     What ``capacity`` does not pay in one lane alone is in no choice: nothing saves.
     """

@@ -23,7 +23,7 @@ def are_down_closed(rows, selected):
 
 @njit(cache=True)
 def count_changes(then, now):
-    """In how many entries two arrays [R, I] of bools differ."""
+    """The number of entries in which two arrays [R, I] of bools differ."""
     count = 0
     for r in range(now.shape[0]):
         for i in range(now.shape[1]):
@@ -33,7 +33,7 @@ def count_changes(then, now):
 
 @njit(cache=True)
 def counts_of(selected):
-    """In how many lanes of ``selected`` [R, I] each row is taken, int64 [R]."""
+    """The number of lanes of ``selected`` [R, I] in which each row is taken, int64 [R]."""
     result = np.zeros(selected.shape[0], np.int64)
     for r in range(selected.shape[0]):
         for i in range(selected.shape[1]):
@@ -70,7 +70,7 @@ def _last(selected, begin, end):
 
 @njit(cache=True)
 def _ends(added_by, removed_by, selected):
-    """Where the nodes of each lane end [I + 1]: each refinement adds as many as it adds, and removes so many."""
+    """Where the nodes of each lane end [I + 1]: each refinement adds some nodes and removes others."""
     more, base = np.zeros(selected.shape[0], np.int64), 0
     for v in range(added_by.size):
         if added_by[v] < 0:

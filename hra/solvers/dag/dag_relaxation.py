@@ -156,7 +156,7 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
     selected : bool [R], down-closed and within the capacity.
     price : gain per unit cost.
     priority : float64 [R], gain per cost unit of each refinement with what it opens up.
-    bound : no set within the capacity gains more, but for rounding.
+    bound : no set within the capacity gains more, up to rounding.
     candidates : None, all refinements may be.
     share : float64 [E], the split of surplus that proves the bound, None where everything that gains is selected.
     """

@@ -23,7 +23,7 @@ _ROUNDING = 2.0**-46
 class Closure(NamedTuple):
     """What `max_closure` found.
 
-    selected : bool [K], down-closed; is_best : whether no set is worth more, but for rounding.
+    selected : bool [K], down-closed; is_best : whether no set is worth more, up to rounding.
     work : refinements and edges that were visited.
     """
 

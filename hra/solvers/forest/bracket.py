@@ -87,7 +87,7 @@ def _grown(first_child, gain, cost, worth, roots):
 
 @dataclass(frozen=True, eq=False)
 class HullPoint:
-    """selected bool [R], its price and, but for rounding, the bound there; what was undecided [K], with slopes [K]."""
+    """selected bool [R], its price and, up to rounding, the bound there; what was undecided [K], with slopes [K]."""
 
     selected: np.ndarray
     price: float

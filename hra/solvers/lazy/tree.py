@@ -133,7 +133,7 @@ class LazyTree:
             )
 
     def _check_potential(self, v: int, steps: list[LazyStep]) -> None:
-        """Count nodes below which more is gained now than was said to be possible, but for rounding."""
+        """Count nodes below which more is gained now than was said to be possible, up to rounding."""
         potential, least = self.potential[v], exactly(self.least_cost[v])
         for step in steps:
             paid = min(step.cost // least, len(potential)) if least else len(potential)

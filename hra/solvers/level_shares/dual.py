@@ -136,7 +136,7 @@ class _Master:
         """Let the column that pays most enter the basis; False if none pays."""
         dual = self._gain[self._basis] @ self._inverse
         reduced = self._gain - dual @ self._columns
-        # Reduced gains: what a column brings beyond the prices of what it uses. Those of the basis are 0 but for
+        # Reduced gains: what a column brings beyond the prices of what it uses. Those of the basis are 0 except for
         # rounding.
         reduced[self._basis] = 0.0
         entering = int(np.argmax(reduced))

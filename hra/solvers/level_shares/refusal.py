@@ -13,7 +13,7 @@ from hra.solvers.level_shares.needs import Needs
 
 # Bounds come with rounding: what is closer to a minimum than this is taken to reach it.
 _ROUNDING = 1e-9
-# More than what a level can gain per unit of budget, but for hierarchies of very uneven costs, whose bound is looser.
+# More than what a level can gain per unit of budget, except where costs are very uneven and the bound is looser.
 _PENALTY = 1e6
 
 

@@ -1,4 +1,4 @@
-"""Local search over down-closed sets that must meet several needs: mend what is missing, then gain more.
+"""Local search over down-closed sets that must meet several needs: supply what is missing, then gain more.
 
 A step takes a refinement with what it still lacks, drops one with what builds on it, or does both at once. Refinements
 are ranked by their worth at the prices of the needs, so that what comes first costs least of the bound; of

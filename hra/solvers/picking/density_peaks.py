@@ -14,7 +14,7 @@ from hra.solvers.picking.picker import Picker, vectors
 
 @dataclass(frozen=True)
 class DensityPeaks(Picker):
-    """Those of greatest density times distance to the nearest denser one, of all that is not taken.
+    """Of all that is not taken, those with the largest product of density and distance to the nearest denser one.
 
     Density is ``exp(-mean squared distance)`` to the nearest ones, itself among them; distances are Euclidean over the
     root of the number of dimensions. Of equal densities the first counts as denser.

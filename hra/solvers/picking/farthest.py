@@ -51,7 +51,7 @@ class Farthest(Picker):
 
 
 def _picked_from(table: np.ndarray, count: int) -> np.ndarray:
-    """As `_picked` with nothing taken, where all similarities are known anyway."""
+    """`_picked` with nothing taken, where all similarities are known anyway."""
     np.fill_diagonal(table, -np.inf)
     chosen = np.empty(count, np.int64)
     nearest = table.max(axis=1, initial=-np.inf)
@@ -135,7 +135,7 @@ def _loneliest(vectors: np.ndarray) -> int:
 
 
 def _of_all(vectors: np.ndarray) -> int:
-    """As `_loneliest`, from all similarities, some rows at a time and each pair once."""
+    """`_loneliest` from all similarities, some rows at a time and each pair once."""
     largest = np.full(len(vectors), -np.inf, np.float32)
     for begin in range(0, len(vectors), 256):
         rows = vectors[begin : begin + 256] @ vectors[begin:].T

@@ -64,7 +64,7 @@ def reduce_rows(source, target, channels, first, last):
     """Write rows of the blurred and halved ``source``."""
     size, margin = source.shape[2], 2 * channels
     width = size // channels
-    # The kernel reaches two pixels to either side: so many mirrored ones stand around each row.
+    # The kernel reaches two pixels to either side: this many mirrored ones stand around each row.
     row = np.empty(size + 2 * margin, np.float32)
     for image in range(target.shape[0]):
         for y in range(first, last):

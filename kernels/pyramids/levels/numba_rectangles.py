@@ -2,7 +2,7 @@
 
 A pixel that reaches makes all coarser pixels above it reach, so what the finest level says is the answer; coarser ones
 only say "none" sooner, and a few pixels of it often say "yes" at once. One short loop follows the other, each over
-those rectangles that the last one left open: a single loop, whose branches cannot be foretold, takes twice as long.
+those rectangles that the last one left open: a single loop, whose branches cannot be predicted, takes twice as long.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _list_open(rects, found, listed):
     """List rectangles that hold pixels, none of which is found; the last entry may be written without need."""
     count = 0
     for k in range(len(rects)):
-        # Written always, counted only if open: a condition in its place could not be foretold.
+        # Written always, counted only if open: a condition in its place could not be predicted.
         listed[count] = k
         count += (not found[k]) & (rects[k, 0] <= rects[k, 2])
     return count

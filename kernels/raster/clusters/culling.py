@@ -132,7 +132,7 @@ class Listed(Resource):
 
 
 class _Room(Resource):
-    """What the passes over so many candidates need."""
+    """What the passes over this many candidates need."""
 
     def __init__(self, cuts: PlacedCuts, capacity: int) -> None:
         super().__init__(cuts.context)

@@ -57,7 +57,7 @@ class ClusterGeometry:
 
     @cached_property
     def triangles(self) -> np.ndarray:
-        """Of each cluster, int64 [N]."""
+        """The triangles of each cluster, int64 [N]."""
         return np.diff(self.corner_offsets) // 3
 
     @cached_property

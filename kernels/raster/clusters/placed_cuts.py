@@ -56,7 +56,7 @@ class PrefixSums(Resource):
 
 
 def blocks_of(count: int) -> int:
-    """Blocks that so many values are, at least one."""
+    """The blocks that ``count`` values fill, at least one."""
     return max(-(-count // _BLOCK), 1)
 
 

@@ -153,7 +153,7 @@ def build_tree(
     Parameters
     ----------
     points, bounds, bits, backend : as for `morton_codes`.
-    leaf_size : cells of at most so many points are not split: their points become their children.
+    leaf_size : cells of at most this many points are not split: their points become their children.
 
     Raises
     ------

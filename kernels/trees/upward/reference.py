@@ -71,7 +71,7 @@ def _place(tree: Tree, leaves: np.ndarray) -> np.ndarray:
 
 
 def _families(tree: Tree) -> list[tuple[np.ndarray, np.ndarray, Any]]:
-    """From fine to coarse: a level's parents, all their children from left to right, and [:, parent of each child]."""
+    """Each level's parents, fine to coarse, all their children left to right, and [:, parent of each child]."""
     children = [tree.node[begin:end] for begin, end in reversed(tree.levels[1:])]
     return [(np.unique(tree.parent[level]), level, np.s_[:, tree.parent[level]]) for level in children]
 

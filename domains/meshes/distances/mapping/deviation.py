@@ -181,7 +181,7 @@ def _between(places, a, b, share):
 
 @njit_uncounted(cache=True, nogil=True)
 def _shares(places, a, b, c, d):
-    """Square of the least distance of two segments, but for rounding, and at which shares of their ways it is.
+    """The squared least distance of two segments, up to rounding, and the shares of their lengths where it is.
 
     References
     ----------

@@ -66,7 +66,7 @@ class GroupMemory(NamedTuple):
 
 
 def group_memory(sides: int, coarse_sides: int) -> GroupMemory:
-    """Memory for groups of so many sides of triangles."""
+    """Memory for groups of this many sides of triangles."""
     corners, slots = sides + coarse_sides, 16
     # At least twice as many as there are keys, so that a search for a free one is short, and ends.
     while slots < 2 * corners:
@@ -119,7 +119,7 @@ def fill_off(clusters, off, count, memory):
 @njit_uncounted(cache=True, nogil=True)
 def raise_bounds(square, lost, added, bounds):
     """Raise the bounds to those of two partners: the triangle inequality, from the source over the fine surface."""
-    # Roots only where a bound rises, which is seldom.
+    # Roots only where a bound rises, which is rare.
     if square > (bounds[0] - lost) ** 2 or square > (bounds[1] - added) ** 2:
         apart = np.sqrt(square)
         bounds[0], bounds[1] = max(bounds[0], lost + apart), max(bounds[1], added + apart)

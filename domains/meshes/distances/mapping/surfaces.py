@@ -39,7 +39,7 @@ def number_vertices(positions, indices, origin, numbers, seen, group, count, pla
         if seen[v] != group:
             seen[v], numbers[v] = group, count
             for axis in range(3):
-                # Differences of float32 in float64: exact, but for coordinates of very different size.
+                # Differences of float32 in float64: exact, apart from coordinates of very different size.
                 places[count, axis] = positions[v, axis] - origin[axis]
             count += 1
         corners[i] = numbers[v]

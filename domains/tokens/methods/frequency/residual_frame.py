@@ -23,7 +23,7 @@ class HaarFrame(Frame):
 
     Parameters
     ----------
-    scales : at most so many, the means included.
+    scales : at most this many, the means included.
     """
 
     scales: int = 5

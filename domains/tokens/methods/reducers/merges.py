@@ -40,7 +40,7 @@ class Merging(ABC):
 
     @abstractmethod
     def merge(self, context: TokenContext, cut: np.ndarray) -> Merges:
-        """For the kept cells ``cut`` int64 [K], ascending, of the finest patches."""
+        """Make tokens of the kept cells ``cut`` int64 [K], ascending, of the finest patches."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Clustered(Merging):
 
 @dataclass(frozen=True)
 class Contextual(Merging):
-    """Of the kept cells those of most relevance stay alone; the others add the mean of all the rest that they attract.
+    """The most relevant kept cells stay alone; the others add the mean of all the rest that they attract.
 
     Similarity is that of the keys of the encoder's attention where a model gives them, else of the features.
 

@@ -183,7 +183,7 @@ _memory = Scratch()
 
 
 class PatchSums(NamedTuple):
-    """Of an image in N patches, row by row.
+    """Sums of an image in N patches, row by row.
 
     mean : float64 [N, 3]; squares : float64 [N], summed squares of the differences from it.
     table : float32 [N, (patch + 1)**2, 3], the sum of the differences above and to the left of each place.

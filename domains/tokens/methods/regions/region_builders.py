@@ -251,7 +251,7 @@ def _split(boxes, rows, columns, begin, first, cells):
 
 @njit(cache=True, nogil=True)
 def _bands(box, count):
-    """In how many rows ``count`` cells lie."""
+    """The number of rows in which ``count`` cells lie."""
     height, width = box[3] - box[1], box[2] - box[0]
     return 0 if count == 0 else min(max(int(np.sqrt(count * height / width) + 0.5), 1), count)
 

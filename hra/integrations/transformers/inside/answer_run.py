@@ -86,7 +86,7 @@ class AnswerRun:
             self._shrink(cache)
 
     def allocate(self, number: int, module: Any, hidden: Tensor, options: dict[str, Any]) -> None:
-        """For the next step, by the attention that the last token pays in this layer."""
+        """Allocate for the next step, by the attention that the last token pays in this layer."""
         watch = Stopwatch()
         rotary = options["position_embeddings"]
         if self.total == self.held.prompt:

@@ -59,7 +59,7 @@ class Columns:
         return values
 
     def narrowed(self, kept: Columns) -> Columns:
-        """Those of these tokens whose numbers are in ``kept``."""
+        """The tokens whose numbers are in ``kept``."""
         places = _rows(self.places, kept.places.clamp(min=0))
         return Columns(places.masked_fill(kept.gone, -1), self.prompt)
 

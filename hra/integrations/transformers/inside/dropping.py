@@ -26,7 +26,7 @@ Cut = Literal["shorten", "mask"]
 
 @dataclass(eq=False)
 class Dropping:
-    """While this is entered, a model drops visual tokens inside its language model: ``model(...)`` and ``generate``.
+    """Within this context, ``model(...)`` and ``generate`` drop visual tokens inside the language model.
 
     For prompts padded on the left, with the attention implementations "eager" and "sdpa", after `reduce` or without it.
     Nothing is patched: hooks of torch change what layers are given. Decoding goes on with caches of different lengths.

@@ -132,7 +132,7 @@ class PromptRun:
         return self.layers[-1]
 
     def further(self, tokens: int) -> None:
-        """So many tokens come after what there was."""
+        """Count ``tokens`` more after what there was."""
         self.total += tokens
         self._memory.clear()
 

@@ -19,7 +19,7 @@ Gone = Literal["mask", "remove"]
 
 @dataclass(eq=False)
 class Reallocating:
-    """While this is entered, each token of an answer sees ``budget`` visual tokens, by the attention of the one before.
+    """Within this context, each token of an answer sees ``budget`` visual tokens, by the attention of the one before.
 
     The prompt runs whole. For prompts padded on the left, "eager" and "sdpa", greedy or sampled answers; not together
     with `Dropping`.
@@ -30,7 +30,7 @@ class Reallocating:
     budget : visual tokens of each prompt.
     gone : "mask", what is dropped stays in the cache, hidden, and may come back; "remove", its keys and values leave
         all layers but the first ones, from whose length models count, and those of windows: there they are hidden.
-    max_churn : at most so many tokens go or come in a step; None for any number. The first allocation is free.
+    max_churn : at most this many tokens go or come in a step; None for any number. The first allocation is free.
     hysteresis : what is there counts ``1 + hysteresis`` times its attention; for "mask".
     rate : what part of the budget stays in a step, see `dyrate`; None for all of it.
 

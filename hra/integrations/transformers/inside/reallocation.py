@@ -69,7 +69,7 @@ class Reallocation:
         return _chosen(allocation, self.number)
 
     def _fewer(self, paid: np.ndarray, count: int) -> np.ndarray:
-        """Of those that are left; the limit of changes is one of how many go."""
+        """Choose among the tokens that are left; the limit on changes says how many may go."""
         held, limit = np.flatnonzero(self.kept), self.traversal.max_churn
         least = 0 if limit is None or self._previous is None else len(held) - limit
         self._previous = _solved(paid[held], min(len(held), max(count, least)), self.traversal.traversal, None)

@@ -131,7 +131,7 @@ def require_alone(model: Any) -> None:
 
 
 def strictest(stages: Sequence[Stage]) -> list[Stage]:
-    """By layer; of several before one layer that which keeps least."""
+    """Stages by layer; of several before one layer, the one that keeps least."""
     least: dict[int, Stage] = {}
     for stage in sorted(stages, key=lambda stage: -stage.keep):
         least[stage.layer] = stage
