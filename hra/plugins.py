@@ -1,6 +1,6 @@
 """What packages register, hra among them: metrics, traversals, methods, commands ..., found by entry point.
 
-Nothing is imported before it is asked for by name, so that a broken package stops nobody who does not use it. A name
+Nothing is imported before it is asked for by name, so that a broken package stops only those who use it. A name
 that begins with "_" stands for a mapping of names to objects, which is imported when its group is asked for: a package
 with many plug-ins lists them once, in its code.
 """

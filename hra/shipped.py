@@ -2,11 +2,11 @@
 
 It was compiled on another machine, for the processors of a common level, and serves where Python, NumPy, Numba,
 llvmlite and the system are those that it was made with, and where the processor has all features of the level. Any
-other machine, and a function whose source is another, compiles as if there were no such file.
+other machine compiles as if there were no such file, and so does a function whose source differs.
 
-The entries are pickles, as those of Numba's caches are. The file is a part of the package: who can write it can write
-the modules beside it, too. What is damaged is never read: the file ends with a hash of all before it, and is read once,
-whole, so that none of it can change later.
+The entries are pickles, as those of Numba's caches are. The file is a part of the package: whoever can write it can
+write the modules beside it, too. What is damaged is never read: the file ends with a hash of all before it, and is read
+once, whole, so that none of it can change later.
 
 Layout: the length of the index, 8 bytes, little-endian; the index (JSON); entries, compressed one by one; the bitcode
 of all, compressed as one, which only compiling a new caller needs; a hash (BLAKE2b).

@@ -2,7 +2,7 @@
 
 A kernel knows arrays and nothing of hierarchies, metrics or domains, and imports of hra only its errors. Each package
 below holds one module per backend (``reference`` is the plain one that the tests compare with) behind a public function
-that checks; directly here are only arrays in and out, the dispatcher, and rows shared out to threads.
+that checks; directly here are only arrays in and out, the dispatcher, and how rows are split among threads.
 
 >>> import numpy as np
 >>> from hra.kernels import build_pyramid, rect_max

@@ -1,4 +1,4 @@
-"""Any array in, a backend by its name, and the same kind of array out: what every kernel begins and ends with.
+"""What every kernel begins and ends with: any array in, a backend by its name, and the same kind of array out.
 
 Inside, an array is a ``numpy.ndarray`` on the host and a ``warp.array`` on a CUDA device; torch, CuPy or JAX are never
 imported here, only asked for ``from_dlpack`` when one of their arrays came in.

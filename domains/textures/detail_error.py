@@ -29,7 +29,7 @@ class DetailError(ErrorMetric):
 
     A page's detail is the Laplacian band between its level and the next coarser one, expanded bilinearly. Where a pixel
     wants level w and level m is shown, the energies of the bands w .. m - 1 of its region are missing; as bands hardly
-    correlate, they add up. Levels finer than the wanted one, rounded down, are missed by nobody.
+    correlate, they add up. Levels finer than the wanted one, rounded down, are not missed.
 
     -10 log10 of a residual estimates the PSNR of the view. The unit is not the screen error of meshes: the two share no
     pool. The context is a `Feedback`, as for `TexelError`.

@@ -174,7 +174,7 @@ def uniform_bias(textures: TextureSet, feedback: Feedback, budget: float) -> Res
     if fitting < np.count_nonzero(parent < 0):
         tails = hierarchy.base_cost
         raise BudgetTooSmall(f"the mip tails take {tails:,.0f} bytes", where="budget", fix=f"use {tails:,.0f}")
-    # Pages with one limit come and go together; those with a limit below 0 nobody wants without a bias.
+    # Pages with one limit come and go together; those with a limit below 0 are not wanted without a bias.
     least = max(limit[order[fitting]], 0.0) if fitting < limit.size else 0.0
     return ResidentTextures(textures, limit > least)
 

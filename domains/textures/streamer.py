@@ -72,7 +72,7 @@ class TextureStreamer:
 
     Each step allocates the pool again, warm-started by the last one, and a `hra.residency.SharedResidency` follows as
     far as the upload limit allows. Mip tails are always there; what is not wanted any more stays until its room is
-    needed. What is wanted and fits the pool is there after so many steps of one view that the limit lets it through: a
+    needed. What is wanted and fits the pool is there once enough steps of one view have let it through the limit: a
     page never takes more than one frame's uploads, and nothing overtakes it for ever.
 
     Parameters

@@ -180,10 +180,10 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     def tokens_batch(self, contexts: Iterable[Any], budget: float) -> list[Tokens]:
         """The tokens of many images: what `realize_batch` makes of `allocate_batch`, and only some images are held.
 
-        Images go their whole way by as many threads as there are cores, where the short way of `allocate_batch` is open
-        and the relevance says that it may be asked by several (``in_threads``: `CueRelevance`, `UniformRelevance`, and
-        what is made of them). Others go together, 16 at a time, so that a relevance that encodes many images at once
-        (`TextImageRelevance`, `ImageNetRelevance`, those with a `BatchEncoder`) can do so.
+        One thread per core takes images all the way, where the short way of `allocate_batch` is open and the relevance
+        may be asked by several threads (``in_threads``: `CueRelevance`, `UniformRelevance`, and what is made of them).
+        Others go together, 16 at a time, so that a relevance that encodes many images at once (`TextImageRelevance`,
+        `ImageNetRelevance`, those with a `BatchEncoder`) can do so.
 
         Parameters, errors : as for `allocate_batch`.
         """

@@ -55,10 +55,10 @@ class Codebook:
     def fit(cls, values: Any, size: int, *, seed: int = 0) -> Codebook:
         """Learn ``size`` codes from tokens [N, D] by k-means (scikit-learn's ``KMeans``), fewer if fewer tokens differ.
 
-        Tokens that are alike count as one with their number as its weight: else a random start takes the empty patches
-        of a page many times, and such codes stay dead. More than 1,024 codes are learned as a tree: first their square
-        root, then in each part as many as its squared error asks for (A. Gersho and R. M. Gray, "Vector quantization
-        and signal compression", 1992, section 12.4).
+        Tokens that are alike count as one with their number as its weight: otherwise a random start would take the
+        empty patches of a page many times, and such codes stay dead. More than 1,024 codes are learned as a tree: first
+        their square root, then in each part as many as its squared error asks for (A. Gersho and R. M. Gray, "Vector
+        quantization and signal compression", 1992, section 12.4).
 
         Parameters
         ----------

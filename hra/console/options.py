@@ -1,6 +1,6 @@
 """Options that several commands share, each list in one place: a dataclass stands for all options in its fields.
 
-Where a command writes to is checked while its options are read: nobody waits for what cannot be written.
+Where a command writes to is checked while its options are read, so that no work is done for nothing.
 """
 
 from __future__ import annotations

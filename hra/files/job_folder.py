@@ -24,7 +24,7 @@ def open_job(folder: str | os.PathLike[str], facts: Mapping[str, Any], pieces: s
     Parameters
     ----------
     facts : values of JSON that decide every piece: settings, and what goes in.
-    pieces : pattern of the names of pieces, which a folder without ``job.json`` must not hold: nobody knows of what
+    pieces : pattern of the names of pieces, which a folder without ``job.json`` must not hold: it is unknown of what
         they are.
 
     Raises

@@ -1,9 +1,9 @@
 """Archives of arrays that hold no pickles: NumPy writes them, and a reader without a parser of Python reads them.
 
 A ``.npy`` entry is a magic string, the length of its header and the header, a line of text with three keys, then the
-numbers (NumPy enhancement proposal 1). NumPy reads that line as a Python literal, which fails in ways that nobody
-lists and takes what memory the line asks for. Here one pattern reads it, and what it says must fit the entry's size
-before memory is taken.
+numbers (NumPy enhancement proposal 1). NumPy reads that line as a Python literal, which fails in undocumented ways and
+takes as much memory as the line asks for. Here one pattern reads it, and what it says must fit the entry's size before
+memory is taken.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def _handed_out(
 
 
 def _heard(work: Callable[[Item], Done], item: Item) -> tuple[Done, list[Problem]]:
-    """What ``work`` returns, and what it warned of: its process has nobody who listens."""
+    """What ``work`` returns, and what it warned of: in its process nothing shows warnings."""
     with warnings.catch_warnings(record=True) as caught:
         result = work(item)
     return result, [(str(each.message), each.category, each.filename, each.lineno) for each in caught]

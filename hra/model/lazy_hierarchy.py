@@ -106,10 +106,10 @@ class LazyMetric(ABC):
     def potential(self, nodes: Sequence[Any], context: Any) -> Any:
         """The most that all refinements below each of ``nodes`` gain together, [n] or [n, K], never too little.
 
-        Of K columns the k-th is the most for less than k + 1 times the node's `LazyHierarchy.least_cost`, the last the
-        most at any cost. What is known of a region in advance goes here: stored variances of the levels below bound
-        what each level can gain. A search looks first where the most can be gained, and gaps are measured from here.
-        None, and whatever is more, counts as the node's error in one step.
+        Column k of K is the most for less than k + 1 times the node's `LazyHierarchy.least_cost`, the last one the most
+        at any cost. What is known of a region in advance goes here: stored variances of the levels below bound what
+        each level can gain. A search looks first where the most can be gained, and gaps are measured from here. None,
+        or anything larger, counts as the node's error in one step.
         """
         return None
 

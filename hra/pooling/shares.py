@@ -1,7 +1,7 @@
 """Splitting a budget over the members of a pool within their limits.
 
 Without limits one price splits the budget. Members that this leaves outside their limits are held at them, and
-the others share the rest, until nobody is outside. Who is held first matters: holding members at their maximum leaves
+the others share the rest, until none is outside. Which is held first matters: holding members at their maximum leaves
 more to the others, holding them at their minimum leaves less. If the excess over the maxima is at least what is missing
 to the minima, no later step can bring a member at its maximum back below it, and the other way round, so every member
 is held at most once (Bitran and Hax 1981, for concave returns; what indivisible steps lose is part of the gap).
@@ -63,7 +63,7 @@ class Shares:
         self.reserved = self.limits.low.copy()
 
     def settle(self, unions: Unions) -> Solution | None:
-        """Hold members at their limits until all are within; the joint solution if nobody had to be held."""
+        """Hold members at their limits until all are within; the joint solution if none had to be held."""
         joint = None
         # Ends: every turn but the last holds at least one more member, and none is let go.
         while self.free.any():
@@ -119,7 +119,7 @@ class Shares:
         return self.problems[i].hierarchy.base_cost
 
     def _top_up(self) -> None:
-        """Let held members spend what nobody could, those that would pay most for it first."""
+        """Let held members spend what no other could, those that would pay most for it first."""
         held = np.flatnonzero(~self.free).tolist()
         for i in sorted(held, key=self._pays):
             problem, others = self.problems[i], np.delete(self.reserved, i).tolist()

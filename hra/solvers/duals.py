@@ -157,7 +157,7 @@ def distance(offsets, predecessors, gain, cost, price, share, selected, capacity
         has = worth
         if not exact:
             has = down(worth + (tail - margin)) if inside else up(worth + (tail + margin))
-        # The terms max(-e, 0) inside; outside e is <= 0 but at the top, where nobody takes it.
+        # The terms max(-e, 0) inside; outside e is <= 0 except at the top, where no predecessor takes it.
         if (inside and has < 0.0) or (not inside and begin == end and has > 0.0):
             lost, lost_low = _add(lost, lost_low, abs(has))
         left = has

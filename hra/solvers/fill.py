@@ -3,7 +3,7 @@
 The frontier of a large hierarchy is huge and what is left of a budget usually small, so the heap is not given the whole
 frontier: windows of falling priority are searched one after the other until nothing fits any more.
 
-Keys that tell refinements apart by the quantity that they open up, not by how they are numbered.
+Keys tell refinements apart by the quantity that they open up, not by how they are numbered.
 
 Greedy choices meet refinements of equal priority and equal gain. If such ties went to the smaller index, the same
 hierarchy with its nodes numbered otherwise could be given another answer. On a forest two refinements with equal keys

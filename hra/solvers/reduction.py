@@ -1,11 +1,11 @@
-"""Problems whose costs are not whole numbers >= 0, as problems whose costs are.
+"""Turns problems whose costs are not whole numbers >= 0 into problems whose costs are.
 
 Two things stand between a hierarchy and whole costs >= 0. A refinement may cost less than nothing, because its fine
-nodes take fewer bytes than what they replace: whoever has what comes before it takes it, since that loses no gain and
-makes room. So it is joined with its predecessor, or with the base. On graphs, one with several predecessors stays as it
-is. And costs may have no common unit. Rounded down, they admit every set that the budget admits: bounds are those of
-this problem. A set chosen from it that exceeds the budget by the rounding is replaced by one chosen from the problem
-with costs rounded up, which admits only sets that the budget admits.
+nodes take fewer bytes than what they replace: every set that has its predecessors takes it as well, since that loses no
+gain and makes room. So it is joined with its predecessor, or with the base. On graphs, one with several predecessors
+stays as it is. And costs may have no common unit. Rounded down, they admit every set that the budget admits: bounds are
+those of this problem. A set chosen from it that exceeds the budget by the rounding is replaced by one chosen from the
+problem with costs rounded up, which admits only sets that the budget admits.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def select_threshold(key: np.ndarray, weight: np.ndarray, capacity: float) -> fl
     -------
     t : one of the keys, or -inf if everything fits. Expected O(n).
     """
-    # Interpreted: what only large problems need is then compiled by nobody else.
+    # Small problems are interpreted, so that only large ones have to compile.
     if key.size >= _LARGE:
         return compiled_threshold(key, weight, capacity)
     return _quickselect(key.copy(), weight.copy(), capacity)

@@ -29,11 +29,11 @@ class Coherent(Traversal):
     and what is pinned is taken, even if that takes more changes than allowed. Without a previous allocation it is the
     plain traversal.
 
-    Of a `Threshold` a place is refined when its error is above tau, then at once until it is below
-    ``tau / (1 + hysteresis)``, as far as other places need not change for it, or only a little; it stays until it is
-    below that again, and changes once where the threshold alone changes it step by step. The first allocation lets
-    places begin at different errors between both, so that they do not change together. So more is drawn than the
-    threshold needs, as far as the budget allows; no error is above tau.
+    With a `Threshold` a place is refined when its error is above tau, then at once until it is below ``tau / (1 +
+    hysteresis)``, as far as other places need not change for it, or only a little; it stays until it is below that
+    again, and changes once where the threshold alone changes it step by step. The first allocation lets places begin at
+    different errors between both, so that they do not change together. So more is drawn than the threshold needs, as
+    far as the budget allows; no error is above tau.
 
     Parameters
     ----------

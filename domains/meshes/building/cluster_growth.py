@@ -4,7 +4,7 @@ The order of preference is that of meshopt_buildMeshlets (https://github.com/zeu
 what would be left alone at one of its vertices, then what adds one. Three things differ. What may be added is kept from
 triangle to triangle, instead of looked for around all vertices of the cluster: half the time. Among equals the nearest
 to the middle of the cluster is taken as there, but what has few free triangles around it counts as nearer, so that no
-rests are left between clusters. And seeds come from the outside to the inside.
+remnants are left between clusters. And seeds come from the outside to the inside.
 """
 
 from __future__ import annotations

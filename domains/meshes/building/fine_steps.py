@@ -1,8 +1,8 @@
 """The coarse levels in small local refinements, without borders that stay.
 
-Groups of few clusters consist of borders for the most part, which must stay while a group is simplified. Near the root
+Groups of few clusters consist mostly of borders, which must stay while a group is simplified. Near the root
 the mesh is therefore simplified as a whole, again and again, a little each time. What differs from step to step is
-taken apart afterwards: into changes that can be made one without another (`changes`), which are put together to
+taken apart afterwards: into changes that can be made independently (`changes`), which are joined into
 refinements of a few triangles that lie together (`regions`). A cluster is what one refinement adds and another one
 removes, so that refinements share whatever they do not touch. How far each triangle is from the source is followed from
 change to change.

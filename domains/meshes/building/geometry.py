@@ -1,4 +1,4 @@
-"""The vertices that all levels of a hierarchy share, and what a change of their attributes counts when simplifying.
+"""The vertices that all levels of a hierarchy share, and how much a change of their attributes counts when simplifying.
 
 The simplifier takes a change of a weighted attribute by 1 over a distance d for a displacement by d (meshoptimizer,
 `quadricFromAttributes`).

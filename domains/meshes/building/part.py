@@ -154,7 +154,7 @@ def cluster_vertices(
     unit = points / (points.max() or 1.0)
     kind = np.zeros(len(vertices), np.int64) if materials is None else _material_sets(corners, materials)
     if pinned is not None:
-        # A kind of its own shares its cell with nobody.
+        # A kind of its own shares its cell with no other.
         alone = pinned[vertices]
         kind[alone] = kind.max(initial=0) + 1 + np.arange(alone.sum())
     # What the last grid leaves was counted; that no finer one fits holds only as far as counts grow with the grid.

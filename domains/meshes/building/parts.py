@@ -1,15 +1,15 @@
-"""Small parts: those that there are many of keep their area, and others may go before what is large suffers.
+"""Small parts: where many are alike they keep their area, and others may go before large surfaces suffer.
 
-An edge collapse takes a leaf of few triangles away, or makes a spike of it: at a quarter of its triangles a crown would
-show half of its area. So a part of which there are many alike is left as it is where it would lose a tenth of its area.
-Instead such parts go in pairs: one is dropped, and its near neighbour grows until it has the area of both. What a pair
+An edge collapse removes a leaf of few triangles, or turns it into a spike: with a quarter of its triangles a crown
+would show half of its area. So where many parts are alike, none is simplified that would lose a tenth of its area by
+it. Instead they go in pairs: one is dropped, and its near neighbour grows until it has the area of both. What a pair
 costs is how far its matter moves. A screw or a post is dropped as a whole, which costs its radius: its last triangles
-cannot be collapsed, and would be paid for by surfaces that are seen from afar. The rest is simplified as far as costs
-as much as the dearest of these.
+cannot be collapsed, and would be paid for by surfaces that are seen from afar. The rest is simplified until that costs
+as much as the most expensive of these.
 
 Enlarged parts have vertices of their own. Each source vertex of a part has one spare row behind all source vertices. A
-pair takes the rows of the part that is dropped, and as that part never comes back nobody else does: so the rows do not
-depend on the order in which groups are simplified, and what is tried and thrown away leaves nothing behind.
+pair takes the rows of the part that is dropped, and since that part never comes back, nothing else takes them: the rows
+do not depend on the order in which groups are simplified, and what is tried and thrown away leaves nothing behind.
 
 Cook, Halstead, Planck and Ryu, Stochastic simplification of aggregate detail, SIGGRAPH 2007; meshoptimizer's pruning
 (`meshopt_SimplifyPrune`) drops islands by their radii too, but knows no vertices that other groups need.

@@ -3,10 +3,10 @@
 Pieces of the surface are carried along. When a change takes away some triangles and makes others, every piece on the
 former goes to one of the latter, from which it is no farther than its farthest corner: the distance to one triangle is
 convex. A piece over several triangles is cut where that makes the bound tighter. In any cut a piece lies on what the
-last change that was made put it on, so that the change's bound holds for it whatever else is made. The other way round
-the bound of a triangle does not depend on the cut: how far it is from the triangles of the surface whose pieces the
-change carries, or, where that is less, from those that it takes away, and these from the source. On a triangle between
-others there may be no piece at all.
+last change that was made put it on, so that the change's bound holds for it whatever else is made. In the other
+direction, too, the bound of a triangle does not depend on the cut: it is the triangle's distance from the surface whose
+pieces the change carries or, where that is less, its distance from the triangles that the change takes away plus theirs
+from the source. On a triangle between others there may be no piece at all.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A bound on Hausdorff's distance of two whole surfaces, which is at most a fiftieth above it unless work ends early.
 
-The distance to one triangle is convex: of three corners, the one that is farthest from the triangle nearest to their
-middle bounds how far all between them is from the other surface. What the middle itself is away is never more than the
-distance that is looked for. So triangles are divided only where the bound is above the largest of these, which leaves
-a few: Guthe, Borodin and Klein, Fast and accurate Hausdorff distance calculation between meshes, 2005.
+The distance to one triangle is convex: the farthest of three corners from the triangle nearest to their middle bounds
+how far all between them is from the other surface. The distance of the middle itself is never more than the distance
+that is sought. So triangles are divided only where the bound is above the largest of these, which leaves a few: Guthe,
+Borodin and Klein, Fast and accurate Hausdorff distance calculation between meshes, 2005.
 
 A triangle that reaches over a side of its nearest one is cut along that side, else quartered. Quarters alone would
 follow such a side down to the smallest pieces wherever the same plane is triangulated in two ways. Where sheets cross,

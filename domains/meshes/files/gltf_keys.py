@@ -1,4 +1,4 @@
-"""The keys of an animation that are needed: those that make the same one, or one that nobody tells from it.
+"""The keys that an animation needs: those that make the same one, or one that looks the same.
 
 Source: Khronos, glTF 2.0 specification, section 3.11 and appendix C (interpolation).
 """

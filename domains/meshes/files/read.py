@@ -50,9 +50,9 @@ _FACET = (b"facet", b"outer", b"vertex", b"vertex", b"vertex", b"endloop", b"end
 def load(path: str | Path, *, attributes: bool = True, repair: bool = False, limits: Limits = DEFAULT) -> TriangleMesh:
     """Read a mesh file (GLB, VRM, glTF, OBJ, OFF, PLY, STL); scenes are joined into one mesh, polygons triangulated.
 
-    Texture coordinates, normals, colours, materials and base-colour images are kept (of OFF none of them is read). Left
-    out are all other textures, samplers, second sets of coordinates and colours, tangents, material extensions, skins,
-    morph targets, cameras and lights.
+    Texture coordinates, normals, colours, materials and base-colour images are kept (none of them from OFF). All other
+    textures, samplers, second sets of coordinates and colours, tangents, material extensions, skins, morph targets,
+    cameras and lights are left out.
 
     Nothing is fetched: network addresses are refused, and a file may only name files in its own folder.
 

@@ -1,4 +1,4 @@
-"""Where a glTF scene shows its meshes at rest, and how far levels of them are from it there.
+"""Where a glTF scene shows its meshes at rest, and how far their levels are from them there.
 
 A skin moves every vertex by a matrix of its own, and targets that are set move each by a distance of its own, so these
 meshes are measured as they are posed. What lies beside a mesh in one place need not lie beside it in another, so there

@@ -11,8 +11,8 @@ counted as squared differences of colours in a picture, with values in 0 .. 1, s
   Lee, Mumford and Huang 2001). k is measured on scenes that were drawn, and does not follow from how much their images
   vary, because images move with the surfaces that show them.
 
-A surface of area A is seen under every angle: on average a quarter of it as an area (Cauchy). What a file really takes
-is known only when it is written, so that triangles are fitted to files that are.
+A surface of area A is seen under every angle: on average a quarter of it as an area (Cauchy). The real size
+of a file is known only once it is written, so triangles are fitted to written files.
 """
 
 from __future__ import annotations
@@ -319,7 +319,7 @@ class ShownImage:
                         low, high = (middle, high) if len(found.content) <= most else (low, middle)
                         yield found
             scale *= 2
-        # No difference except for whoever is nearer than a version whose PNG fits.
+        # No difference except from nearer than a version whose PNG fits.
         scale = version.scale if "PNG" in self.kinds else math.inf
         while scale <= 1 and len(self.encoded("PNG", scale, None).content) <= most:
             scale *= 2
@@ -625,7 +625,7 @@ class ByteBudget:
     def _filled(self, low: _Try, chosen: list[Version], limit: int, per_unit: float, gap: float) -> FittedFile:
         """What triangles left goes to the images, the largest first.
 
-        Where much is left, to texels for who comes closer, as long as nobody sees a difference from where they are.
+        Where much is left, it goes to texels for closer views, while no difference shows from the views that there are.
         """
         content = low.content
         order = sorted(range(len(chosen)), key=lambda k: -len(self.images[k].content))

@@ -6,7 +6,7 @@ these triangles pass through the points, and both are done a few times. From the
 normals count in full, and less across them, where one place is as good as another.
 
 Wedges of one position move as one, so that nothing opens. Borders of charts are curves: points of those of the source
-are put on those of the level. What becomes worse goes back: triangles that turn, and whatever is farther from the
+are put on those of the level. Whatever gets worse is undone: triangles that flip, and whatever is farther from the
 source, or the source from it, than the farthest point was before.
 
 Hoppe et al., Mesh optimization, 1993; Chen and Medioni, Object modelling by registration of multiple range images,

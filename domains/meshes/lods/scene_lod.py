@@ -6,7 +6,7 @@ between numbered features stay where they are.
 
 What moves vertices counts as attributes do. A skin moves a vertex p to the sum of M_j w_j p over its joints j, morph
 targets by the sum of theirs: both are linear in numbers that every vertex has. Random signs for all joints and targets
-make a few poses of them, in which a level shall be like the source; such projections keep lengths (Johnson and
+make a few poses of them, in which a level should match the source; such projections keep lengths (Johnson and
 Lindenstrauss 1984), so that no joint is forgotten.
 """
 

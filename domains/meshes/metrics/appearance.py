@@ -35,10 +35,10 @@ def check_appearance(hierarchy: Hierarchy) -> None:
 def appearance_errors(hierarchy: Hierarchy, view: View, pixels: np.ndarray, displaced: np.ndarray) -> np.ndarray:
     """The larger of the displacement and the mean change of the picture at which each cluster is drawn, float64 [N].
 
-    What a cluster changes is its displacement in pixels, and by its normals as much as ``6.5 sqrt(n)`` pixels would,
-    where n is their root mean square difference from the source's. The mean is over the source that is in view and
-    faces the eye, by its area on the screen. With ``Threshold(tau)`` both are at most tau: no point moves farther, and
-    by this estimate the picture changes by no more in the mean. Never falls from fine to coarse; 0 out of view.
+    A cluster changes the picture by its displacement in pixels, and by its normals as much as ``6.5 sqrt(n)`` pixels
+    would, where n is their root mean square difference from the source's. The mean is over the source that is in view
+    and faces the eye, by its area on the screen. With ``Threshold(tau)`` both are at most tau: no point moves farther,
+    and by this estimate the picture changes by no more on average. Never falls from fine to coarse; 0 out of view.
 
     The groups come in one order: by the larger of their displacement and of their gain, which is the mean change that
     their finer triangles take away, for each of these, in parts of the gain at which the mean is 1. So a tolerance of 1

@@ -72,13 +72,13 @@ def visible_clusters(cluster_mesh: ClusterMesh, clusters: np.ndarray, occlusion:
 class VisibleScreenError(ErrorMetric):
     """`ScreenError` of what depth buffers do not hide; the context is a `Camera` or `View`, or one for each buffer.
 
-    Hidden *source* clusters, found by their boxes, count nothing before errors and weights are passed upwards. A test
-    of every cluster by itself would not do: the box of a coarse cluster sticks out where all that it stands for is
+    Hidden *source* clusters, found by their boxes, count as nothing before errors and weights are passed upwards.
+    Testing every cluster by itself would not do: the box of a coarse cluster sticks out where all that it stands for is
     hidden, and refining it would seem to remove its whole error.
 
     Not additive, because what is hidden depends on how the occluders are drawn, and the buffer is of one way to draw
-    them: allocations are ``heuristic``. Thresholds hold for points of the source that the buffer shows, not for what of
-    a coarse cluster sticks out from behind an occluder.
+    them: allocations are ``heuristic``. Thresholds hold for points of the source that the buffer shows, not for the
+    part of a coarse cluster that sticks out from behind an occluder.
 
     Parameters
     ----------

@@ -76,10 +76,10 @@ def build_out_of_core(
     """Build the cluster hierarchy of a mesh file that does not fit into memory, and write it to a file.
 
     The triangles are sorted into parts, each of which fits; positions that parts share stay in place. What a quarter of
-    the triangles of each part leave goes into new parts with other borders, until one part is left. Where the job is
-    stopped it goes on when it is called again, and comes to the same bytes. What is done lies in ``OUT.parts``, which
-    takes about 150 bytes for each triangle and goes when the file is there. Call it behind
-    ``if __name__ == "__main__":`` with several jobs, see `hra.files.processes.in_processes`.
+    the triangles of each part leave goes into new parts with other borders, until one part is left. A job that was
+    stopped goes on when it is called again, and gives the same bytes. Finished work lies in ``OUT.parts``, which takes
+    about 150 bytes for each triangle and is removed once the file is there. Call it under ``if __name__ ==
+    "__main__":`` with several jobs, see `hra.files.processes.in_processes`.
 
     Parameters
     ----------

@@ -30,10 +30,10 @@ from hra.kernels.trees import build_tree
 def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
     """The tree over a cloud: every inner node is one point or splat that replaces all below it.
 
-    Inner nodes are merged, not sampled: mean of position and colour by area (Gaussians also by covariance and
-    opacity, so that mass is kept; harmonics by the same mass), because a mean of colours is what a smaller picture
-    shows, and a sample is noise. Fields have no mean: an inner node has those of one point below it, that next to its
-    mean among those of its children, and the classification that most points below it have.
+    Inner nodes are merged, not sampled: mean of position and colour by area (Gaussians also by covariance and opacity,
+    so that mass is kept; harmonics by the same mass), because a mean of colours is what a smaller picture shows, and a
+    sample is noise. Fields have no mean: an inner node has those of one point below it, the one nearest to its mean
+    among those of its children, and the classification that most points below it have.
 
     Raises
     ------

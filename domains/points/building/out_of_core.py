@@ -117,7 +117,7 @@ def build_out_of_core(source: str | os.PathLike[str], out: str | os.PathLike[str
             raise LimitExceeded(f"the file has {records.count:,} points", where=str(file)[:500], fix="split it")
         try:
             cells = octree_cells(records, extent.octree_box(), most, folder)
-        except LimitExceeded as error:  # it names the file of records, which nobody knows
+        except LimitExceeded as error:  # it names the file of records, which the caller does not know
             raise LimitExceeded(error.what, where=str(file)[:500], fix=error.fix) from error
         _keep({cell.path for cell in cells}, folder)
         places = places_of(facts.kind)

@@ -18,11 +18,11 @@ from hra.errors import MetricError
 class CloudError(hra.ErrorMetric):
     """Squared error of the picture, summed over pixels; the context is a `Camera` or `View`, or several.
 
-    What a node loses is its area on the screen times the variance of the colours below it (of harmonics the mean over
-    all directions), and times ``contrast``
-    squared for the share of its area that shows something else: for points what sticks out around an outline, which
-    grows with the disc, for splats what was spread by merging. Scale is the largest anywhere in the node's sphere, and
-    spheres nest, so that errors never grow with detail. What is out of view has none.
+    A node loses its area on the screen times the variance of the colours below it (for harmonics, the mean over all
+    directions), and times ``contrast`` squared for the share of its area that shows something else: for points, what
+    sticks out around an outline, which grows with the disc; for splats, what merging spread. Scale is the largest
+    anywhere in the node's sphere, and spheres nest, so that errors never grow with detail. What is out of view has
+    none.
 
     Parameters
     ----------

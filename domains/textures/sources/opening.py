@@ -63,12 +63,12 @@ def open_image(
     srgb: bool | None = None,
     max_texels: int = MAX_TEXELS,
 ) -> ImageSource:
-    """Open a TIFF, EXR, PNG, JPEG, DDS, WebP, HDR or other file, of which only the header is read.
+    """Open a TIFF, EXR, PNG, JPEG, DDS, WebP, HDR or other file; only its header is read.
 
-    Texels are read tile by tile through a cache of limited size. Levels that the file has are used as far as their
-    sizes are halves rounded up; the others are made from the last of those when one is first read, into a temporary
-    file. uint8 files stay uint8; others become float32, integers in 0 .. 1. Alpha is kept as a fourth channel, not
-    multiplied. BMP is decoded at once, and so is, without OpenImageIO, all that Pillow reads, to RGB on white.
+    Texels are read tile by tile through a cache of limited size. Levels of the file are used as long as their sizes are
+    halves rounded up; the others are made from the last of those when one is first read, into a temporary file. uint8
+    files stay uint8; others become float32, integers in 0 .. 1. Alpha is kept as a fourth channel, not multiplied. BMP
+    is decoded at once. Without OpenImageIO so is all that Pillow reads, to RGB on white.
 
     Parameters
     ----------

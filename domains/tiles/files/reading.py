@@ -30,11 +30,11 @@ _VERSIONS = ("0.0", "1.0", "1.1")
 
 
 def read_tileset(path: str | Path) -> Tileset:
-    """Read a tileset with all tilesets and subtrees that it refers to; of contents only the sizes are read.
+    """Read a tileset with all tilesets and subtrees that it refers to; only the sizes of contents are read.
 
     Versions 1.0 and 1.1, explicit and implicit trees, boxes, spheres and regions, transforms, several contents a tile.
     A tile whose content is another tileset has that one's root as its child. Bounding volumes in the metadata of
-    subtrees are not read: tiles of implicit trees get their share of the root's. Of 1.0 the extensions
+    subtrees are not read: tiles of implicit trees get their share of the root's. For 1.0 the extensions
     3DTILES_multiple_contents and 3DTILES_implicit_tiling are read.
 
     Warns

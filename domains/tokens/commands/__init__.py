@@ -231,7 +231,7 @@ def _told(allocation: Allocation, used: bool) -> str:
 
 
 def _check_alone(jobs: int, bank: int, sample: int | None) -> None:
-    """One image has nobody to share with: options of folders must not be ignored in silence."""
+    """One image has none to share with: options of folders must not be ignored silently."""
     if jobs != 1 or bank != 1 or sample is not None:
         raise HraError("--jobs, --bank and --sample are for folders", where="hra tokens allocate", fix="name a folder")
 

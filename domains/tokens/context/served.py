@@ -17,7 +17,7 @@ class Served:
     by : what decided: text that was read, words such as "top left" or "red", a class of things, some other relevance
         that depends on the question, or nothing.
     confidence : probability that the most likely place is the right one if the page holds the answer, in [0, 1]; None
-        where nobody estimates it.
+        where it is not estimated.
 
     Examples
     --------

@@ -26,8 +26,8 @@ class LogPolarSampler(nn.Module):
     patch counts more and more, ``softmax(((1 - T) log(left) - distance) / T)``, so that soft becomes hard. Without it,
     neighbouring centres would agree at T = 0.1 on a patch that only one of them can have in use.
 
-    Left open, and chosen: distances are counted in patches. As shares of the image, T = 1 would be no choice at all:
-    the farthest patch would weigh a quarter of the nearest.
+    The source leaves the unit of distances open; here it is a patch. As shares of the image, T = 1 would be no choice
+    at all: the farthest patch would weigh a quarter of the nearest.
 
     Parameters
     ----------

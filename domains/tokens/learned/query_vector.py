@@ -15,7 +15,7 @@ def query_vector(embedding: Any, width: int) -> Tensor:
 
     Parameters
     ----------
-    embedding : [D], NumPy or torch, D <= width; None for a query that nobody has embedded: all zeros.
+    embedding : [D], NumPy or torch, D <= width; None for a query without an embedding: all zeros.
     width : of the vector.
 
     Returns

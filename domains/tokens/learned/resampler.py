@@ -14,12 +14,12 @@ from hra.traversals.base import is_whole
 
 
 class Resampler(nn.Module):
-    """Features of a grid to those of a coarser one: each token asks, with several heads, for what is around its middle.
+    """Turns features of a grid into those of a coarser one: each token asks, with several heads, what is around it.
 
-    A head looks at a place relative to the middle, with a width, and prefers features by their content; what the heads
-    bring back is put together by a matrix. It starts as pooling, where every head is a Gaussian over the token's cell,
-    and is trained by whatever reads its tokens. Heads that look at different parts of a cell make one token of more
-    than a mean. Any grid will do, whatever grid it was trained on.
+    A head looks at a place relative to the middle, with a width, and prefers features by their content; a matrix
+    combines what the heads find. It starts as pooling, where every head is a Gaussian over the token's cell, and is
+    trained by whatever reads its tokens. Heads that look at different parts of a cell make one token of more than a
+    mean. Any grid will do, whatever grid it was trained on.
 
     In use: ``CompressedGestalt(compressor=network)``, whose tokens it makes of pixels or of an encoder's features.
 

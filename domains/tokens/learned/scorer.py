@@ -29,15 +29,15 @@ class RelevanceScorer(nn.Module):
 
     The weights are the softmax of a 2d-512-ReLU-3 network on [query, gestalt].
 
-    Left open, and chosen: the coupling is the scalar product of the model features with a linear map of the query. A
+    The source leaves the coupling open; here it is the scalar product of the features with a linear map of the query. A
     linear map of both side by side could only add the same number to every cell. With ``features`` it is their cosine
     at full width, times the root of the width, so that it spreads as the other channels do: brought to 16 dimensions, a
     patch that resembles the query by a cosine of .35 was the best of 1,024 in 3 % of cases; at a width of 512 always.
 
     It starts untrained: heads are means of channels in units of their usual spread, eccentricity counting against, the
-    coupling compares features with the embedding that the query begins with, and the three heads count alike. That
-    small text leads to the weights .7/.1/.2, an anomaly to .1/.7/.2 and a named object to .1/.2/.7 is for training to
-    reach: `outcome_loss` is the distance from it.
+    coupling compares features with the embedding that the query begins with, and the three heads count alike. Training
+    has to make small text lead to the weights .7/.1/.2, an anomaly to .1/.7/.2 and a named object to .1/.2/.7:
+    `outcome_loss` is the distance from these.
 
     Parameters
     ----------

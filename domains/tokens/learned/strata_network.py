@@ -13,9 +13,9 @@ _GRIDS = [(rows, columns) for rows in range(2, 9) for columns in range(2, 9)] + 
 class StrataNetwork(nn.Module):
     """768-256-ReLU-4: from a query embedding to a grid of 2..8 x 2..8 strata, or 1 x 4 or 4 x 1.
 
-    The four outputs are (height, width, granularity, aspect). Left open, and chosen: the wanted grid has
+    The four outputs are (height, width, granularity, aspect). How they make a grid is left open; the wanted grid has
     ``(2 + 6 sigmoid(height)) * 2**tanh(granularity) / 2**tanh(aspect)`` rows and
-    ``(2 + 6 sigmoid(width)) * 2**tanh(granularity) * 2**tanh(aspect)`` columns, and of the 51 grids the nearest in
+    ``(2 + 6 sigmoid(width)) * 2**tanh(granularity) * 2**tanh(aspect)`` columns here, and of the 51 grids the nearest in
     logarithms is taken. So a strip is one of the grids, for strongly landscape (1 x 4) or portrait (4 x 1) wishes.
 
     In use: ``AdaptiveStratified(chooser=lambda context: network.grid(embed(context.query)))``.

@@ -28,7 +28,7 @@ class EntropyGrid:
     The side is 2 + 6 x the normalised entropy of relevance over 8 x 8 cells: what is scattered needs cover, while for a
     single target every stratum's guaranteed patches would be wasted. Strata are kept square as far as 2 .. 8 per axis
     allow; an image four times as tall as wide gets 4 x 1, as wide as tall 1 x 4. The notes ask for these ranges; the
-    rule is ours, a learned one takes its place.
+    rule is ours, and a learned one may replace it.
 
     Examples
     --------

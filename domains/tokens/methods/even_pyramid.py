@@ -13,7 +13,7 @@ from hra.traversals.hull import Hull
 class EvenPyramid(TokenAllocator[PatchTokens]):
     """A cut of the patch pyramid that leaves the least squared error of the whole image, every pixel counted alike.
 
-    `PyramidSampling` with relevance 1 everywhere: the choice for reconstruction, where nobody has asked anything yet.
+    `PyramidSampling` with relevance 1 everywhere: the choice for reconstruction, or before any question is asked.
     The error of a patch is that of showing its region by the mean pyramid, see `RelevanceError`:
     ``sum over pixels and channels of (image - shown)**2 / (3 H W)``.
 

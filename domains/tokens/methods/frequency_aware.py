@@ -177,11 +177,11 @@ def _emphasis(bands: Sequence[Band], band: np.ndarray, gain: np.ndarray, query: 
 class FrequencyAware(TokenAllocator[BandTokens]):
     """Tokens are patches of the bands of a Laplacian or steerable pyramid, taken by energy times relevance.
 
-    With the steerable pyramid the budget goes to directions first: 224 of 273 tokens are oriented, of these text gives
-    128 to 0 degrees, buildings 128 to 90 degrees and 32 to each other direction. Where the query names neither, the
-    direction that stands out in the image is emphasised likewise; without one all are alike. The other 49 go to the
-    low-pass and the high-pass rest. With the Laplacian pyramid the budget goes to bands by their share of the gain.
-    ``first="space"`` deals it to the cells of a 4 x 4 grid instead.
+    With the steerable pyramid the budget is split by direction first: 224 of 273 tokens are oriented. A query about
+    text gives 128 of these to 0 degrees, one about buildings 128 to 90 degrees; each other direction gets 32. Where the
+    query names neither, the direction that stands out in the image is emphasised likewise; without one all are alike.
+    The other 49 go to the low-pass and the high-pass rest. With the Laplacian pyramid the budget goes to bands by their
+    share of the gain. ``first="space"`` deals it to the cells of a 4 x 4 grid instead.
 
     Bands overlap in frequency, so gains do not add up exactly, and no allocation claims a certificate. The image as a
     whole would be more patches of bands than it has itself: a budget that covers it takes those.

@@ -12,11 +12,11 @@ from hra.traversals.hull import Hull
 
 
 class GestaltSaccades(TokenAllocator[GestaltTokens]):
-    """All base tokens always, and the most relevant finest patches with what is left of the budget.
+    """Always all base tokens; the rest of the budget goes to the most relevant finest patches.
 
     The budget counts both: 529 tokens are 256 base tokens and 273 saccades, 849 with a base of 24 x 24. Weaker patches
-    fill up, so that the count is always met. Nothing but patches of one size is made, so that it works with any encoder
-    of images; `TokenSet.order` is the sequence by relevance and `GestaltTokens.centres_yx` the position.
+    fill up, so that the count is always met. All patches have one size, so that any encoder of images works;
+    `TokenSet.order` is the sequence by relevance and `GestaltTokens.centres_yx` the position.
 
     The base is fixed, and a patch that the base shows well is worth no less for it: see `TwoPass` for a choice that
     looks at the base first.

@@ -141,9 +141,9 @@ class MultiFixation(TokenAllocator[PatchTokens]):
 
     Each adds an equal share of the budget to what the ones before it took (by
     `hra.solvers.apportionment.largest_remainder`), as the foveated pyramid around its point. Before each further one
-    the confidence is asked for; once it reaches the threshold, the fixation before it gets all that is left. Patches
-    stay when finer ones are added, so that nothing is encoded twice, and the count is exact in every case. In a pool
-    and for curves there are no fixations: relevance alone decides.
+    the confidence is checked; once it reaches the threshold, the fixation before it gets all that is left. Patches stay
+    when finer ones are added, so that nothing is encoded twice, and the count is exact in every case. In a pool and for
+    curves there are no fixations: relevance alone decides.
 
     Source: fixations one after another with stopping by confidence, V. Mnih et al., "Recurrent models of visual
     attention" (NIPS 2014), here without training; the order of the three is that of the project's notes.
@@ -248,5 +248,5 @@ class MultiFixation(TokenAllocator[PatchTokens]):
 
 
 def _fixations(context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
-    """The fixation that took each token of ``cut``; None in a pool, where nobody looks."""
+    """The fixation that took each token of ``cut``; None in a pool, which has no fixations."""
     return metric.fixations(cut) if isinstance(metric, FixatedError) else None

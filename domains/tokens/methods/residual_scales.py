@@ -125,7 +125,7 @@ class ResidualScales(TokenAllocator[BandTokens]):
     images have smaller grids. The residuals are those of the Haar transform, and none crosses a cell of constant
     relevance (a finest patch, or 2**(scales - 1) pixels where that does not divide the patch): what is left wrong is
     exactly the sum of the residuals not taken, and allocations carry a certificate. (Images of other sizes are extended
-    to whole cells, and the error is that of the extended image.) The price are visible blocks: nothing is interpolated.
+    to whole cells, and the error is that of the extended image.) The price is visible blocks: nothing is interpolated.
 
     Source: K. Tian et al., "Visual autoregressive modeling: scalable image generation via next-scale prediction"
     (NeurIPS 2024), in reverse: there all tokens of all scales are generated, and residuals are of learned features.

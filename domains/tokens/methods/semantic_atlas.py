@@ -34,8 +34,8 @@ class SemanticAtlas(TokenAllocator[RegionTokens]):
 
     With "fixed" and "tiers", where the sum is not the budget, tokens of the least important regions are dropped, or the
     most important ones are refined evenly, until it is met. Nothing is optimised, and no certificate is claimed; for
-    that see `SemanticTree`. Left open by the notes and chosen: the tree from which the regions are cut (which divides
-    regions where a segmentation gives fewer than asked for), and the shape of cells.
+    that see `SemanticTree`. The notes leave open from which tree the regions are cut (one that divides regions where a
+    segmentation gives fewer than asked for), and the shape of cells.
 
     Parameters
     ----------

@@ -22,11 +22,11 @@ _TEXT = 0.03
 class Legibility(ErrorMetric):
     """Relevance-weighted error in which text counts as wholly lost until its x-height reaches some pixels.
 
-    A region that is text counts the error of the coarsest level times ``1 - legible(x_height / 2**level)``, the rest of
-    it its squared error as in `RelevanceError`. ``legible`` is a logistic function, S-shaped: refining text gains
-    nothing at first, and nearly everything two or three levels down. Such gains are what best-first never reaches while
-    anything else gains a little at once; the hull pools the steps of a path and buys it whole. Errors of disjoint
-    regions still add up.
+    A region that is text counts the error of the coarsest level times ``1 - legible(x_height / 2**level)``, and any
+    other its squared error as in `RelevanceError`. ``legible`` is a logistic function, S-shaped: refining text gains
+    nothing at first, and nearly everything two or three levels down. Best-first never reaches such gains while anything
+    else gains a little at once; the hull pools the steps of a path and buys it whole. Errors of disjoint regions still
+    add up.
 
     Source: reading speed as a function of letter size is a step with a critical print size, G. Legge and C. Bigelow,
     "Does print size matter for reading?" (Journal of Vision 11, 2011); the logistic form and the

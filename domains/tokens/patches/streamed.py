@@ -204,7 +204,7 @@ class StreamedImage:
 
     @property
     def spacing(self) -> float | None:
-        """Metres that a pixel is wide, None where nobody says."""
+        """Metres that a pixel is wide, None if unknown."""
         return None if self.file is None else self.file.spacing
 
     @property

@@ -18,7 +18,7 @@ from hra.model.arrays import numbers, to_numpy
 class CosineRelevance:
     """Cosine similarity of patch embeddings and a text embedding, as CLIP compares images and captions. Needs a model.
 
-    Cosines have no scale of their own and may all be negative: say by `calibrated` what they are worth.
+    Cosines have no scale of their own and may all be negative: give them one by `calibrated`.
 
     Embeddings computed elsewhere are given as they are: ``CosineRelevance(lambda image: patches, lambda query: text)``.
 

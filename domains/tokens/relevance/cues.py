@@ -27,13 +27,13 @@ _SAMPLES, _BLOCK, _AROUND = 128, 4, 8
 
 @dataclass(frozen=True)
 class CueRelevance:
-    """Relevance without a model, of pages by print, of photos by colours that the border lacks. Needs nothing.
+    """Relevance without a model: pages by their print, photos by colours that the border lacks. Needs nothing.
 
-    Of a page ``words x (0.2 + 0.4 saliency + 0.4 text-likeness)``, of a photo ``words x (0.2 + middle) (0.2 + border
+    A page scores ``words x (0.2 + 0.4 saliency + 0.4 text-likeness)``, a photo ``words x (0.2 + middle) (0.2 + border
     contrast) / 1.44``, without the middle where words name a place; cues are divided by their largest value. A page has
-    one brightness mostly, its paper's; what is between the two is mixed. Of the query only words of place and colour
+    one brightness mostly, its paper's; what is between the two is mixed. Only words of place and colour in the query
     count, see `spatial_words`, `colour_words`; `saliency`, `text_likeness`, `border_contrast` and `middle` have the
-    sources of the others. Of the tokens of a pyramid .65 lie on the subject of a photo, with uniform relevance .52
+    sources of the others. Of a pyramid's tokens .65 lie on the subject of a photo, .52 with uniform relevance
     (``examples/lab/scripts/measure_photos.py``).
 
     Examples

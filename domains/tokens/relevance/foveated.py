@@ -20,7 +20,7 @@ from hra.errors import ArrayError
 class FoveatedRelevance:
     """Relevance times the areal cortical magnification around a fixation, by default the peak of its own coarse pass.
 
-    The factor is (e0 / (e + e0))**2, see `hra.Eccentricity`. As the weight of a squared error it lets the density of
+    The factor is (e0 / (e + e0))**2, see `hra.Eccentricity`. As a weight of squared errors it makes the density of
     tokens fall about as e0 / (e + e0): in smooth regions the error of a token grows with the fourth power of its side.
 
     It weighs the finest patches, not the nodes of a hierarchy: a coarse patch whose corner is fixated keeps the full

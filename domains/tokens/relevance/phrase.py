@@ -28,7 +28,7 @@ _SURE = (0.17, 0.75)
 _UNSURE = 0.3  # confidence below which tokens go where they would without a question
 _LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
-_PATCHES = 4  # patches of an answer that stands where nobody looked
+_PATCHES = 4  # patches of an answer that stands where nothing was read
 _DOUBT = 0.02  # the least probability of that: so that what is left of a budget goes to errors elsewhere
 _ON_PRINT = 0.5  # times as likely again on the patch that is most like print
 _TEXTUAL = 0.015  # text-likeness: printed patches have 0.03 to 0.15, less where half of them is paper
@@ -38,19 +38,19 @@ _TEXTUAL = 0.015  # text-likeness: printed patches have 0.03 to 0.15, less where
 class PhraseRelevance:
     """The probability that the answer stands in a patch: by the print there and around it.
 
-    Lines of text are found on a coarse copy and read, labels and values before running text, as far as a budget of
-    reading goes (about half a second on one core, a second where there are many labels, of which long ones are then
-    read in part). Every line, and every part of one that looks like a value, is a candidate; small networks weigh the
-    words before, beside, above and below it, what kind of value it is, of which other amounts it is the sum or a part,
-    and where it stands (`text.candidates`, `text.ranker`), and give it a probability; what they lack of 1 is spread
-    over all patches. So the error that allocators reduce is the expected one, and tokens hedge between likely places by
-    themselves. Where confidence is below .3, the question decides nothing, and where there is no text, `CueRelevance`
-    is the answer. Counted in `TokenContext.counts`: pixels searched, lines found, lines read, pixels of width read,
-    candidates; `TokenContext.served` has the confidence.
+    Lines of text are found on a coarse copy and read, labels and values before running text, until a reading budget is
+    spent: about half a second on one core, or a second where there are many labels, and long ones are then read in
+    part. Every line, and every part of one that looks like a value, is a candidate; small networks weigh the words
+    before, beside, above and below it, what kind of value it is, whether it is the sum or a part of other amounts, and
+    where it stands (`text.candidates`, `text.ranker`), and give it a probability; what the probabilities lack to 1 is
+    spread over all patches. So the error that allocators reduce is the expected one, and tokens hedge between likely
+    places by themselves. Where confidence is below .3, the question decides nothing, and where there is no text,
+    `CueRelevance` is the answer. Counted in `TokenContext.counts`: pixels searched, lines found, lines read, pixels of
+    width read, candidates; `TokenContext.served` has the confidence.
 
     Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases gain from MiniLM (extra ``vlm``). With
     ``read=False`` it needs nothing but SciPy: lines are found by their strokes and weighed by layout, what stands to
-    the right of something most. Then of the question only its places are read, see `spatial_words`; it is for pages,
+    the right of something most. Then only the question's places are read, see `spatial_words`; it is for pages,
     and loses to down-sampling on photos whose textures look like print.
 
     Parameters

@@ -29,8 +29,8 @@ class TextImageRelevance:
     Each patch passes what the pooled feature passes on its way to the common space: CLIP's last normalisation and
     projection, SigLIP's pooling head with that patch alone (C. Zhou, C. C. Loy and B. Dai, "Extract free dense labels
     from CLIP", 2022, without its change of the last layer). The whole image is resized to the model's square, nothing
-    is cropped. Cosines of such models lie close together: say by `calibrated` what they are worth. Needs a model, and
-    torch and transformers (extra ``vlm``).
+    is cropped. Cosines of such models lie close together: give them a scale by `calibrated`. Needs a model, and torch
+    and transformers (extra ``vlm``).
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _MOST = 40  # more are no figures but the texture of something
 
 
 def isolated(strokes: np.ndarray, lines: Sequence[TextLine], strength: float) -> list[TextLine]:
-    """Short lines, unread, that lie beside other lines and that nobody found.
+    """Short lines, unread, that lie beside other lines and were not found before.
 
     Parameters
     ----------

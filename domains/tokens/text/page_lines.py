@@ -1,9 +1,9 @@
-"""The lines of a page, found on a coarse copy and read at full detail as far as a budget of reading goes.
+"""The lines of a page, found on a coarse copy and read at full detail within a reading budget.
 
 Two passes, the same whatever is asked, so that a page is read once: all lines are found, by a detector and, where signs
 stand alone in their rows, by their strokes; then they are read, labels and values before running text. Pages that lie
-on their side or stand on their head are told by the shapes of their lines and by how sure the recogniser is, and read
-as they lie.
+on their side or upside down are recognised by the shapes of their lines and by how sure the reader is of them, and are
+read as they lie.
 """
 
 from __future__ import annotations

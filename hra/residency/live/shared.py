@@ -63,7 +63,7 @@ class SharedResidency:
     The order is always: what is pinned (roots and mip tails), then the upload limit, then quality. What is no longer
     wanted stays until its room is needed, so that a view that returns finds it.
 
-    With a reader nobody waits for data: a frame loads what has arrived, and goes on with what is there. The pool then
+    With a reader no frame waits for data: it loads what has arrived, and goes on with what is there. The pool then
     counts three things, which together never exceed it: the items that are held, reads in flight, and data that has
     arrived and is not uploaded yet. A frame's data is let go when the next one begins.
 
@@ -210,7 +210,7 @@ class SharedResidency:
         return 0 if self._loader is None else int(np.ceil(self._loader.reading.held_bytes)[self._pool.coarsest].sum())
 
     def _pinned_data(self) -> dict[tuple[int, int], object]:
-        """Before the first frame, the data of what is pinned; nobody can go on without it."""
+        """Before the first frame, the data of what is pinned, without which no frame can be drawn."""
         if self._loader is None or self._pool.frame >= 0:
             return {}
         return {self.member_of(item): self._loader.read_now(item) for item in self._pool.coarsest.tolist()}

@@ -4,8 +4,8 @@ Surplus flows from where it arises to where a deficit absorbs it, over predecess
 place is the worth of the best down-closed set. The flow is found by waves (Karzanov 1974): every wave carries surplus
 one step closer to the nearest deficit, from the farthest on, by distances in the residual graph (Goldberg and Tarjan
 1988). What a predecessor received may flow back to where it came from. Any flow bounds what closures are worth, so that
-waves may start from any shares and end at any time: with those of sweeps at hand few are left to make, and no graph
-takes longer than it is allowed to.
+waves may start from any shares and end at any time: from the shares of sweeps few waves are left, and no graph
+takes longer than it may.
 """
 
 from __future__ import annotations

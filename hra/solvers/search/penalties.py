@@ -1,9 +1,9 @@
 """What it costs to go against the relaxation: the key to deciding most refinements before an exact search.
 
-At a price let every refinement pass its surplus on to its predecessors (see `split_flow`). A down-closed set
-then falls short of the bound by exactly what it loses: a deficit that it takes, a surplus that it leaves (that part of
-it whose predecessors it takes), and price times unused capacity. Surpluses are enclosed between two doubles, and
-losses are computed from that end which makes them smaller: what is ruled out here is ruled out in exact arithmetic.
+At a price let every refinement pass its surplus on to its predecessors (see `split_flow`). A down-closed set then falls
+short of the bound by exactly what it loses: a deficit that it takes, a surplus that it leaves (that part of it whose
+predecessors it takes), and price times unused capacity. Surpluses are enclosed between two doubles, and losses are
+computed from the end that makes them smaller: what is ruled out here is ruled out in exact arithmetic.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ the border. As each point of either surface has a partner on the other, none is 
 are. Between the corners of the pieces both move along straight lines, so that the farthest are corners: vertices and
 their places, sides of both surfaces that cross, coarse vertices within a fine triangle.
 
-Nothing is projected, and nothing depends on rounding but the distances: where a path leads is a choice, and whether the
+Nothing is projected, and only the distances depend on rounding: where a path leads is a choice, and whether the
 paths of a triangle enclose something is decided by the triangles that they pass alone. Where no map is found, there
 is no bound: `hra.domains.meshes.distances.deviation` has one for any two surfaces, in four times the time.
 

@@ -26,8 +26,8 @@ Compressor = Callable[[np.ndarray, tuple[int, int]], Any]
 class CompressedGestalt(Gestalt):
     """Token vectors of the finest patches, compressed to ``rows`` x ``columns``: 4096 to 256 at 1024 x 1024.
 
-    What is pooled are tokens, not pixels: pixel i of a base token is the mean of the pixels i of its patches. That
-    suits learned features; of raw pixels it keeps the mean colour and little else, so that images restored from it are
+    Tokens are pooled, not pixels: pixel i of a base token is the mean of the pixels i of its patches. That suits
+    learned features; from raw pixels it keeps the mean colour and little else, so that images restored from it are
     worse than those of `ResizedGestalt`.
 
     It combines freely with selection: `GridTopK` is selection alone, ``GestaltSaccades(gestalt=CompressedGestalt())``

@@ -88,10 +88,10 @@ def visionzip(relevance: Relevance | None = None, *, patch: int = 16) -> Reducer
 def prumerge(relevance: Relevance | None = None, *, reads: str = "joint", patch: int = 16) -> Reducer:
     """PruMerge+: cells of outstanding attention and an even third, each with the cells most like it.
 
-    Y. Shang et al. (2024). As the public code it reads the last layer with one softmax over all heads together; the
+    Y. Shang et al. (2024). Like the public code it reads the last layer with one softmax over all heads together; the
     attention of VisionZip and HiRED (next-to-last layer, the mean of heads) is ``reads="attention"``. The count is
     given instead of found by outliers; 1 to 3 is what its re-tests use for 64 tokens. The one further token that sums
-    up all the rest is left out, for it has no place.
+    up all the rest is left out, since it has no place.
     """
     rules = [(1.0, Top()), (3.0, Strided())]
     return Reducer(rules, KeyNeighbours(), reads=reads, features=False, relevance=relevance, patch=patch)

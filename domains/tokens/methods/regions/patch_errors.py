@@ -1,11 +1,11 @@
 """How well every node of a region tree over the patches of an image shows its region.
 
-The same errors as `region_errors` finds pixel by pixel. Weights are constant within a patch and bins are rectangles, so
-that a patch adds to each bin at once what its pixels would; where no bin crosses a border of patches, patches are even
-independent of each other.
+These are the errors that `region_errors` finds pixel by pixel. Weights are constant within a patch and bins are
+rectangles, so that a patch adds to each bin at once what its pixels would; where no bin crosses a border of patches,
+patches are even independent of each other.
 
 The sums over rectangles within patches come from tables of sums: what a patch adds to a bin takes four look-ups a
-channel. Tables hold what pixels differ from the mean of their patch, so that single precision is enough for them.
+channel. Tables hold how much pixels differ from the mean of their patch, so that single precision is enough for them.
 """
 
 from __future__ import annotations
