@@ -9,8 +9,7 @@ import numpy as np
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context.context import Relevance, TokenContext
-from hra.domains.tokens.context.token_builder import TokenBuilder
-from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_sums
 from hra.files.images.arrays import luma
 from hra.model.hierarchy import Hierarchy
@@ -48,7 +47,7 @@ class DifficultyError(ErrorMetric):
 
 
 @dataclass(frozen=True)
-class DifficultyBuilder(TokenBuilder[PatchTokens]):
+class DifficultyBuilder(PatchBuilder):
     """The patch pyramid as a quadtree like that of `PyramidBuilder`, siblings in falling complexity."""
 
     def build(self, context: TokenContext) -> Hierarchy:
@@ -67,10 +66,6 @@ class DifficultyBuilder(TokenBuilder[PatchTokens]):
             attributes={"level": level, "x": x, "y": y, "error": own, "inherited_error": inherited},
             cost_unit="tokens",
         )
-
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
-        """The patches of ``cut``."""
-        return PatchTokens.of(context, hierarchy, cut)
 
 
 class DifficultyAware(TokenAllocator[PatchTokens]):

@@ -16,11 +16,10 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext
-from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.methods.confidence import Confidence, ShownConfidence, is_confident
 from hra.domains.tokens.methods.whole_image import patches_of_whole
 from hra.domains.tokens.patches.metrics import RelevanceError
-from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.relevance.fixation import CentreFixation, coarse_peak
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
 from hra.errors import ArrayError
@@ -32,7 +31,7 @@ from hra.traversals.hull import Hull
 
 
 @dataclass(frozen=True)
-class LayeredBuilder(TokenBuilder[PatchTokens]):
+class LayeredBuilder(PatchBuilder):
     """Every patch is added to its parent, which stays: what was encoded once is never thrown away or encoded again.
 
     It costs up to a third more tokens than `PyramidBuilder` for the same image, and lets an encoder work step by step.
@@ -53,10 +52,6 @@ class LayeredBuilder(TokenBuilder[PatchTokens]):
         attributes = {"level": level, "x": x, "y": y, "over": over[kept]}
         kept_parents = np.where(above < 0, -1, new[above])
         return Hierarchy.tree(kept_parents, np.ones(kept.size), mode="add", attributes=attributes, cost_unit="tokens")
-
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
-        """The patches of ``cut``."""
-        return PatchTokens.of(context, hierarchy, cut)
 
 
 class Look(NamedTuple):

@@ -18,7 +18,7 @@ from hra.domains.tokens.context.scores import check_relevance
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, best_of
 from hra.domains.tokens.methods.whole_image import patches_of_whole
 from hra.domains.tokens.patches.metrics import AttributeGain
-from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_means
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
@@ -56,7 +56,7 @@ LevelSplit = Callable[[TokenContext], Any]
 
 
 @dataclass(frozen=True)
-class ScoredPatchesBuilder(DirectBuilder[PatchTokens]):
+class ScoredPatchesBuilder(PatchBuilder, DirectBuilder[PatchTokens]):
     """The patches of all levels, independent of each other.
 
     Parameters
@@ -79,10 +79,6 @@ class ScoredPatchesBuilder(DirectBuilder[PatchTokens]):
             "score": self._scores(context),
         }
         return Hierarchy.flat(np.ones(level.size), attributes=attributes, cost_unit="tokens")
-
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
-        """The patches of ``cut``."""
-        return PatchTokens.of(context, hierarchy, cut)
 
     def choose(self, context: TokenContext, metric: ErrorMetric, budget: int) -> Choice | None:
         """The best scores; see `DirectBuilder.choose`. They do not add up to a quality, so there is no certificate."""

@@ -9,9 +9,8 @@ import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext
-from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
-from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.blocks import cell_labels
 from hra.errors import ArrayError
 from hra.model.hierarchy import Hierarchy
@@ -42,7 +41,7 @@ class FixedGrid:
 
 
 @dataclass(frozen=True)
-class StrataBuilder(TokenBuilder[PatchTokens]):
+class StrataBuilder(PatchBuilder):
     """The finest patches, independent of each other, in rectangular strata of nearly equal size.
 
     Parameters
@@ -59,10 +58,6 @@ class StrataBuilder(TokenBuilder[PatchTokens]):
         stratum = cell_labels(context.pyramid.grids[0], self.strata(context)).ravel()
         attributes = {"level": level, "x": x, "y": y, "stratum": stratum}
         return Hierarchy.flat(np.ones(count), attributes=attributes, cost_unit="tokens")
-
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
-        """The patches of ``cut``."""
-        return PatchTokens.of(context, hierarchy, cut)
 
 
 class Stratified(TokenAllocator[PatchTokens]):

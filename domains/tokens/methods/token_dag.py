@@ -10,11 +10,10 @@ import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext
-from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.cluster_builder import ClusterBuilder
 from hra.domains.tokens.patches.metrics import AttributeGain, RelevanceError
-from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.patches.tokens import PatchBuilder
 from hra.domains.tokens.pyramid.pyramid import Grids, PatchPyramid
 from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import ArrayError
@@ -25,7 +24,7 @@ from hra.traversals.hull import Hull
 
 
 @dataclass(frozen=True)
-class TokenDAGBuilder(TokenBuilder[PatchTokens]):
+class TokenDAGBuilder(PatchBuilder):
     """Merged tokens over groups that straddle the borders of the level above, as cluster hierarchies of meshes have.
 
     Every 2 x 2 tokens are merged to one (the mean of their pixels) up to the root. The tokens of a level form groups of
@@ -47,10 +46,6 @@ class TokenDAGBuilder(TokenBuilder[PatchTokens]):
             attributes=dict(zip(("level", "x", "y"), pyramid.positions.T, strict=True)),
             cost_unit="tokens",
         )
-
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
-        """The patches of ``cut``."""
-        return PatchTokens.of(context, hierarchy, cut)
 
 
 def _group_edges(pyramid: PatchPyramid, quadtree: Topology) -> np.ndarray:

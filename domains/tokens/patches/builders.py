@@ -20,7 +20,7 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, best_of
 from hra.domains.tokens.patches.boxes import BoxTokens, tree_in_time, tree_of_copy
 from hra.domains.tokens.patches.metrics import RelevanceError, RelevanceGain
-from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.pyramid import Quadtree
 from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.model.gains import step_gains, warn_of_repairs
@@ -39,7 +39,7 @@ _memory = threading.local()
 
 
 @dataclass(frozen=True)
-class GridBuilder(DirectBuilder[PatchTokens]):
+class GridBuilder(PatchBuilder, DirectBuilder[PatchTokens]):
     """The finest patches, independent of each other; nothing is shown before the first is taken.
 
     Examples
@@ -59,10 +59,6 @@ class GridBuilder(DirectBuilder[PatchTokens]):
         count = context.pyramid.offsets[1]
         attributes = _places(context.pyramid.positions[:count])
         return Hierarchy.flat(np.ones(count), attributes=attributes, cost_unit="tokens")
-
-    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
-        """The patches of ``cut``."""
-        return PatchTokens.of(context, hierarchy, cut)
 
     def choose(self, context: TokenContext, metric: ErrorMetric, budget: int) -> Choice | None:
         """The most relevant patches; see `DirectBuilder.choose`."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.tokens.context.context import TokenContext
+from hra.domains.tokens.context.token_builder import TokenBuilder
 from hra.domains.tokens.embedding.batch_encoder import encode_boxes, stack_rows
 from hra.domains.tokens.embedding.feature_grid import take_rows
 from hra.domains.tokens.embedding.features import Encoder
@@ -128,6 +129,14 @@ class PatchTokens(TokenSet):
     def reconstruct(self) -> np.ndarray:
         """The image from these tokens alone, float32 [H, W, 3] in [0, 1]; see `reconstruct.reconstruct`."""
         return reconstruct(self.values, self.places, self.image_size, self.patch)
+
+
+class PatchBuilder(TokenBuilder[PatchTokens]):
+    """Builds hierarchies of patches, with the attributes "level", "x" and "y"."""
+
+    def tokens(self, context: TokenContext, hierarchy: Hierarchy, cut: np.ndarray) -> PatchTokens:
+        """The patches of ``cut``."""
+        return PatchTokens.of(context, hierarchy, cut)
 
 
 def region_means(relevance: np.ndarray, positions: np.ndarray) -> np.ndarray:
