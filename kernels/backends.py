@@ -22,6 +22,7 @@ import numpy as np
 
 from hra.errors import ArrayError, BackendUnavailable, MissingExtra
 
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _DLPACK_HOST = (1, 3)  # CPU memory, page-locked CPU memory
 _DLPACK_CUDA = 2
 _IMAGE_DTYPES = (np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.uint8))
@@ -112,6 +113,13 @@ def check_image(image: Any) -> None:
     if dtype_of(image) not in _IMAGE_DTYPES:
         fix = "convert it with astype(numpy.float32)"
         raise ArrayError(f"dtype {dtype_of(image)} is not float32, float16 or uint8", where="argument image", fix=fix)
+
+
+def check_floats(array: Any, name: str, convert: str = "float32") -> None:
+    """Raise :class:`ArrayError` unless the adopted array is float32 or float64."""
+    if dtype_of(array) not in FLOATS:
+        fix = f"convert it with astype(numpy.{convert})"
+        raise ArrayError(f"dtype {dtype_of(array)} is not float32 or float64", where=f"argument {name}", fix=fix)
 
 
 def check_int32(array: Any, name: str, shape: tuple[int | None, ...]) -> None:

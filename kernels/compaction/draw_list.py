@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.backends import adopt, check_int32, dtype_of, give_back, implementation, on_host
+from hra.kernels.backends import FLOATS, adopt, check_int32, dtype_of, give_back, implementation, on_host
 
 PACKAGE = "hra.kernels.compaction"
 _OFFERED = ("numba", "warp", "reference", "gl")
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def threshold_cut(parent: Any, error: Any, tolerance: Any, *, backend: str = "auto") -> Any:
@@ -43,7 +42,7 @@ def threshold_cut(parent: Any, error: Any, tolerance: Any, *, backend: str = "au
     Karis et al., Nanite, SIGGRAPH 2021 (Advances in Real-Time Rendering): the test of one cluster without its siblings.
     """
     above, errors, limits = adopt(parent, "parent"), adopt(error, "error"), adopt(tolerance, "tolerance")
-    if errors.ndim != 2 or dtype_of(errors) not in _FLOATS:
+    if errors.ndim != 2 or dtype_of(errors) not in FLOATS:
         what = f"{dtype_of(errors)} of shape {tuple(errors.shape)} is not float32 or float64 [B, N]"
         raise ArrayError(what, where="argument error", fix="add an axis with error[None]")
     check_int32(above, "parent", (None,))

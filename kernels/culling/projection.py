@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from hra.errors import ArrayError
-from hra.kernels.backends import adopt, dtype_of, give_back_all, implementation
+from hra.kernels.backends import adopt, check_floats, give_back_all, implementation
 from hra.kernels.culling.depth_view import QUANTUM, DepthView
 
 PACKAGE = "hra.kernels.culling"
@@ -108,7 +106,5 @@ def _adopt(bounds: Any, name: str, form: tuple[int, ...]) -> Any:
     if tuple(adopted.shape[1:]) != form or adopted.ndim != 1 + len(form):
         expected = ", ".join(map(str, form))
         raise ArrayError(f"shape {tuple(adopted.shape)} is not [K, {expected}]", where=f"argument {name}")
-    if dtype_of(adopted) not in (np.float32, np.float64):
-        fix = "convert them with astype(numpy.float32)"
-        raise ArrayError(f"dtype {dtype_of(adopted)} is not float32 or float64", where=f"argument {name}", fix=fix)
+    check_floats(adopted, name)
     return adopted

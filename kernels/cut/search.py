@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.kernels.backends import adopt, dtype_of, give_back_all, implementation
+from hra.kernels.backends import adopt, check_floats, dtype_of, give_back_all, implementation
 from hra.kernels.cut.forest import ForestCut, LevelForest
 
 PACKAGE = "hra.kernels.cut"
 # On the host, Warp is 7 times faster than the reference.
 _OFFERED = ("warp", "reference")
-_GAIN_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def tree_sweep(forest: LevelForest, gain: Any, price: Any, backend: str = "auto") -> ForestCut:
@@ -130,6 +129,4 @@ def check_gain(gain: Any, size: int) -> None:
     """Raise :class:`ArrayError` unless the adopted array is float32 or float64 of shape [B, ``size``]."""
     if gain.ndim != 2 or gain.shape[1] != size:
         raise ArrayError(f"shape {tuple(gain.shape)} is not [B, {size}]", where="argument gain")
-    if dtype_of(gain) not in _GAIN_DTYPES:
-        fix = "convert it with astype(numpy.float64)"
-        raise ArrayError(f"dtype {dtype_of(gain)} is not float32 or float64", where="argument gain", fix=fix)
+    check_floats(gain, "gain", "float64")

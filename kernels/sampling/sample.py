@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, BackendUnavailable
-from hra.kernels.backends import adopt, dtype_of, give_back, implementation
+from hra.kernels.backends import FLOATS, adopt, dtype_of, give_back, implementation
 from hra.kernels.pyramids.levels.pyramid import Layout, Pyramid
 from hra.kernels.pyramids.levels.rectangles import check_batch, check_device
 
@@ -17,8 +17,6 @@ MOST_PROBES = 16
 """Look-ups along a footprint, the usual limit of hardware."""
 HARDWARE_STEP = 1 / 256
 """Steps of a texture unit's weights along x, y and between levels: fractions of 8 bits are usual."""
-
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +147,7 @@ def _adopt(
     if len(shape) != 1 + len(tail) or shape[1:] != tail or count not in (None, shape[0]):
         expected = ", ".join(map(str, ("K" if count is None else count, *tail)))
         raise ArrayError(f"shape {list(shape)} is not [{expected}]", where=f"argument {name}")
-    if found not in _FLOATS or (dtype is not None and dtype != found):
+    if found not in FLOATS or (dtype is not None and dtype != found):
         fix = "points, level and footprint are all float32 or all float64"
         raise ArrayError(f"dtype {found} does not fit", where=f"argument {name}", fix=fix)
     check_device(data, adopted, name)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, HraError
-from hra.kernels.backends import adopt, dtype_of, give_back, implementation, on_host
+from hra.kernels.backends import adopt, check_floats, dtype_of, give_back, implementation, on_host
 from hra.kernels.trees.tree import Tree
 
 PACKAGE = "hra.kernels.trees.points"
 _KEYS = (np.dtype(np.uint32), np.dtype(np.uint64))
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def morton_codes(points: Any, *, bounds: Any = None, bits: int = 64, backend: str = "auto") -> Any:
@@ -74,9 +73,7 @@ def check_points(points: Any) -> None:
     """Raise :class:`ArrayError` unless the adopted array is float32 or float64 of shape [N, 2] or [N, 3]."""
     if points.ndim != 2 or points.shape[1] not in (2, 3):
         raise ArrayError(f"shape {tuple(points.shape)} is not [N, 2] or [N, 3]", where="argument points")
-    if dtype_of(points) not in _FLOATS:
-        fix = "convert it with astype(numpy.float32)"
-        raise ArrayError(f"dtype {dtype_of(points)} is not float32 or float64", where="argument points", fix=fix)
+    check_floats(points, "points")
 
 
 def _checked_bounds(bounds: Any, axes: int) -> np.ndarray:

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, HraError
-from hra.kernels.backends import adopt, dtype_of, give_back, implementation, on_host
+from hra.kernels.backends import adopt, check_floats, dtype_of, give_back, implementation, on_host
 from hra.kernels.trees.tree import Tree
 
 PACKAGE = "hra.kernels.trees.upward"
 _REDUCTIONS = ("sum", "mean", "max", "min")
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def reduce_up(tree: Tree, leaves: Any, reduce: str, *, weight: Any = None, backend: str = "auto") -> Any:
@@ -81,9 +80,7 @@ def check_leaves(tree: Tree, rows: Any, name: str) -> None:
     if rows.ndim < 2 or rows.shape[-2] != count:
         fix = "one row per leaf, not per node"
         raise ArrayError(f"shape {tuple(rows.shape)} is not [..., {count}, C]", where=f"argument {name}", fix=fix)
-    if dtype_of(rows) not in _FLOATS:
-        fix = "convert it with astype(numpy.float32)"
-        raise ArrayError(f"dtype {dtype_of(rows)} is not float32 or float64", where=f"argument {name}", fix=fix)
+    check_floats(rows, name)
     if getattr(tree.node, "device", "cpu") != getattr(rows, "device", "cpu"):
         where = "cpu" if on_host(rows) else str(rows.device)
         raise ArrayError(f"the tree is not on {where}", where="argument tree", fix=f"tree.to({where!r})")
