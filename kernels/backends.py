@@ -40,8 +40,8 @@ BUILT_IN = {
 def adopt(array: Any, name: str) -> Any:
     """View ``array`` without a copy as ``numpy.ndarray`` (host) or ``warp.array`` (CUDA).
 
-    Raises :class:`ArrayError` if it is no array or cannot be shared, :class:`BackendUnavailable` if it lies on a CUDA
-    device and Warp is missing.
+    Raises :class:`ArrayError` if it is not an array or cannot be shared, :class:`BackendUnavailable` if it lies on a
+    CUDA device and Warp is missing.
     """
     if isinstance(array, np.ndarray):
         return array

@@ -244,9 +244,9 @@ def _allocation(
 ) -> Made:
     number = {name: float(value) for name, value in header.items() if isinstance(value, str) and _is_number(value)}
     if type(header["additive"]) is not bool or type(header["restricted"]) is not bool:
-        raise FileError("a truth value of the header is none", where=_HEADER, fix="save the allocation again")
+        raise FileError("a flag of the header is not true or false", where=_HEADER, fix="save the allocation again")
     if not np.isfinite(number["least_error"]):
-        raise FileError("the error that remains is no number", where=_HEADER, fix="save the allocation again")
+        raise FileError("the error that remains is not a number", where=_HEADER, fix="save the allocation again")
     hierarchy, gain, peak = _hierarchy(header, arrays), arrays["gain"], arrays["peak"]
     problem = Problem(
         hierarchy,

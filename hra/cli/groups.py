@@ -114,7 +114,8 @@ def _add(app: Any, name: str) -> None:
 
 def _commands(app: Any) -> dict[str, Any]:
     if not isinstance(app, TyperGroup):
-        raise HraError(f"{app.name!r} is a command and takes none", where=_GROUP, fix="register a name without dots")
+        what = f"{app.name!r} is a command and takes no subcommands"
+        raise HraError(what, where=_GROUP, fix="register a name without dots")
     return app.commands  # pyright: ignore[reportReturnType]
 
 

@@ -139,7 +139,7 @@ def _read_array(stream: IO[bytes], size: int, name: str) -> np.ndarray:
     array = np.empty(count, kind)
     _fill(array.view(np.uint8), stream, name)
     if kind.kind == "b" and (array.view(np.uint8) > 1).any():
-        raise FileError("an array of truth values has other numbers than 0 and 1", where=name, fix="save it again")
+        raise FileError("an array of truth values holds numbers other than 0 and 1", where=name, fix="save it again")
     return array.reshape(shape[::-1]).T if found[2] == b"True" else array.reshape(shape)
 
 

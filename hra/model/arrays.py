@@ -121,7 +121,7 @@ def indices(name: str, values: Any, low: int, high: int, length: int | None = No
     bad = np.flatnonzero(array != np.floor(array)) if array.dtype.kind == "f" else np.zeros(0, np.int64)
     if bad.size:
         where = f"{name}[{bad[0]}]"
-        raise ArrayError(f"{where} = {array[bad[0]]} is no whole number", where=where, fix="pass integers")
+        raise ArrayError(f"{where} = {array[bad[0]]} is not a whole number", where=where, fix="pass integers")
     bad = np.flatnonzero((array < low) | (array >= high))
     if bad.size:
         where = f"{name}[{bad[0]}]"
@@ -130,7 +130,7 @@ def indices(name: str, values: Any, low: int, high: int, length: int | None = No
 
 
 def whole_number(value: Any) -> int | None:
-    """``value`` as an int of Python, None for what is no whole number.
+    """``value`` as an int of Python, None for what is not a whole number.
 
     Those of NumPy are whole numbers, too, but wrap around in their few bits and lack methods of Python's.
     """

@@ -129,7 +129,7 @@ def _check_repaired(repaired: int, *errors: np.ndarray | None) -> None:
     """Warn of repairs, and refuse those that a sum which overflows has scaled down to nothing."""
     with np.errstate(over="ignore"):
         if repaired and not all(np.isfinite(one.sum()) for one in errors if one is not None):
-            what = "finer nodes have more error than the coarser ones, and too much to add it up"
+            what = "finer nodes have more error than the coarser ones, and too much of it to add up"
             raise MetricError(what, where="error", fix="scale the metric: all errors together to at most 1e+307")
     warn_of_repairs(repaired)
 

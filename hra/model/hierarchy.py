@@ -95,7 +95,7 @@ class Hierarchy:
 
         Raises
         ------
-        HraError : attributes that are no mapping, a cost unit that is no text.
+        HraError : attributes that are not a mapping, a cost unit that is not text.
         HierarchyError : a cycle, an unknown mode, or an order in another mode than "child".
         ArrayError : parents out of range, costs negative or not finite.
         """

@@ -155,7 +155,7 @@ CASES = (
     ),
     Case(
         "STL",
-        "numbers of triangles that are no colours",
+        "numbers of triangles that are not colours",
         written("a.stl", stl([7, 0])),
         lambda m: m.attributes is not None,
     ),

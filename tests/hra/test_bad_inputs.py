@@ -331,8 +331,8 @@ def test_parents_may_be_floats_that_are_whole():
     whole = Hierarchy.tree([-1.0, 0.0], [1, 1]).node_parent
     assert whole is not None and whole.tolist() == [-1, 0]
     for parent, message in (
-        ([-1.0, 0.5], "no whole number"),
-        ([-1.0, np.nan], "no whole number"),
+        ([-1.0, 0.5], "not a whole number"),
+        ([-1.0, np.nan], "not a whole number"),
         ([-1, np.inf], "range"),
     ):
         with pytest.raises(ArrayError, match=message) as caught:

@@ -1,6 +1,6 @@
 """Surfaces that are there twice, once for each side, as leaves often are: simplified once, and written twice.
 
-Together the two sheets are a closed bag without volume. Its rim is no border, and no quadric keeps it: edges collapse
+Together the two sheets are a closed bag without volume. Its rim is not a border and no quadric keeps it: edges collapse
 across the sheet at no cost. So one sheet is taken away before the hierarchy is built, and the rim becomes a border.
 Afterwards each cluster gets a second one with the same triangles the other way round, in the same group: no cut has one
 without the other, and all errors hold for both.

@@ -31,7 +31,7 @@ from hra.kernels.trees import morton_codes
 from hra.model.arrays import group
 
 # What is dropped has so many triangles at most; there are so many parts of one kind at least, and they are such a share
-# of the area: bolts of a hall are no aggregate, and to keep theirs would cost the hall.
+# of the area: bolts of a hall are not an aggregate, and to keep theirs would cost the hall.
 _LARGEST, _MANY, _SEEN = 128, 32, 0.05
 # A part that keeps less of its area is left as it is; one that has less left is a part no more.
 _KEPT, _PART = 0.9, 0.6
@@ -104,7 +104,7 @@ class Parts:
             if pairs is not None:
                 parts = self._merged(geometry, parts, pairs, int((gone < 0).sum()))
         found = np.concatenate([left, parts])
-        # Parts too far from each other are no aggregate.
+        # Parts too far from each other are not an aggregate.
         enough = 0 < found.size <= indices.size - (indices.size - target) / 2
         return (found, cost) if enough else (plain, error)
 

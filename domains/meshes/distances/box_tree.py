@@ -22,7 +22,7 @@ def box_tree(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Triangles [F, 10], blocks [B, 6, 8] of boxes around each and around the blocks below, and where levels begin.
 
-    A box is the least and the largest coordinates; what is left of the last block of a level is no box.
+    A box is the least and the largest coordinates; what is left of the last block of a level is not a box.
     """
     count = indices.size // 3
     triangles, balls, runs, _ = surface_memory(count)

@@ -230,7 +230,7 @@ def read_stl(data: bytes, where: str, *, attributes: bool = True, limits: Limits
 
     Warns
     -----
-    RepairWarning : triangles have numbers that are no colours.
+    RepairWarning : triangles have numbers that are not colours.
     """
     count, carried = _binary_count(data), None
     if count is not None:
@@ -266,7 +266,7 @@ def _stl_colors(head: bytes, numbers: np.ndarray, where: str) -> np.ndarray | No
         own, shades, rest = marked, (high, middle, low), np.full(4, 255, np.uint8)
     else:
         if numbers.any():
-            what = f"{where}: the numbers of {np.count_nonzero(numbers)} triangles are no colours and were left out"
+            what = f"{where}: the numbers of {np.count_nonzero(numbers)} triangles are not colours and were left out"
             warnings.warn(what, RepairWarning, stacklevel=4)
         return None
     found = np.column_stack([*(np.rint(shade) for shade in shades), np.full(len(numbers), 255)])

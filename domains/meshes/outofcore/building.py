@@ -96,7 +96,7 @@ def build_out_of_core(
     ------
     FileError : the source is of another format or damaged, or a file cannot be written.
     MeshError : no triangles, or a coordinate that is not finite.
-    InvalidBudget : a memory that is no number >= 0.
+    InvalidBudget : a memory that is not a number >= 0.
     HraError : sizes, jobs or threads out of range, too little memory (said once the triangles are counted), or
         ``OUT.parts`` holds something else.
     OutOfMemory : nothing can be simplified further.

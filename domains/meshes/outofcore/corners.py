@@ -76,7 +76,7 @@ def _positions(lines: list[bytes], file: Path) -> np.ndarray:
     try:
         return np.array(rows, np.float64).reshape(len(rows), 3)
     except ValueError as error:
-        raise FileError("a vertex of the OBJ file has no three coordinates", where=str(file)) from error
+        raise FileError("a vertex of the OBJ file has fewer than three coordinates", where=str(file)) from error
 
 
 def _faces(lines: list[bytes], before: int, file: Path) -> tuple[np.ndarray, np.ndarray, int]:
@@ -127,12 +127,12 @@ def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
         faces, name = _face_type(face, header.order, file)
         begin = header.begin + vertex.count * kind.itemsize
         if file.stat().st_size < begin + face.count * faces.itemsize:
-            raise _refusal("the PLY file has faces of other than three corners, or ends before they do", file)
+            raise _refusal("the PLY file has faces that are not triangles, or ends before they do", file)
         for first in range(0, face.count, _FACES_AT_ONCE):
             stream.seek(begin + first * faces.itemsize)
             block = np.fromfile(stream, faces, min(_FACES_AT_ONCE, face.count - first))
             if (block["corners in all"] != 3).any():
-                raise _refusal("the PLY file has faces of other than three corners", file)
+                raise _refusal("the PLY file has faces that are not triangles", file)
             yield rows.positions(block[name].astype(np.int64)).reshape(-1, 9)
 
 

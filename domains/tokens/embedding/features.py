@@ -64,7 +64,7 @@ def project(embeddings: Any, width: int) -> np.ndarray:
 
     Raises
     ------
-    ArrayError : no dimension to project, or a width that is no whole number above 0.
+    ArrayError : no dimension to project, or a width that is not a whole number above 0.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def stacked(frames: Sequence[Any], patch: int) -> np.ndarray:
     """
     pictures = [as_image(load_if_path(each)) for each in frames]
     if len({each.shape for each in pictures}) != 1:
-        what = f"{len(pictures)} frames of {len({each.shape for each in pictures})} sizes are no video"
+        what = f"{len(pictures)} frames of {len({each.shape for each in pictures})} sizes are not a video"
         raise ArrayError(what, where="image", fix="pass at least one frame, all of one size")
     missing = [(0, -side % max(patch, 1)) for side in pictures[0].shape[:2]]
     return np.concatenate([np.pad(each, (*missing, (0, 0)), mode="edge") for each in pictures])

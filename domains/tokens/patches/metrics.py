@@ -77,7 +77,7 @@ class RelevanceGain(ErrorMetric):
 
 
 def _has_tree(context: Any) -> bool:
-    """Whether errors are those of a tree of boxes, which are no patches of one pyramid."""
+    """Whether errors are those of a tree of boxes, which are not patches of one pyramid."""
     return checked_context(context).steps > 1 or context.small is not None
 
 

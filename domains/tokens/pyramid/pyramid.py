@@ -153,7 +153,7 @@ def checked_sizes(patch: Any, levels: Any = None) -> tuple[int, int | None]:
 
     Raises
     ------
-    ArrayError : a side that is no even whole number from 2 on, or levels that are no whole number from 1 on.
+    ArrayError : a side that is not an even whole number from 2 on, or levels that are not a whole number from 1 on.
     """
     side = patch if type(patch) is int else whole_number(patch)
     if side is None or side < 2 or side % 2:

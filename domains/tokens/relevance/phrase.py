@@ -26,7 +26,7 @@ _LEAST = 0.002  # probability of a place that is worth a mark
 # What the networks say of a place, and how often it is right: a line fitted on the development half.
 _SURE = (0.17, 0.75)
 _UNSURE = 0.3  # confidence below which tokens go where they would without a question
-_LETTERS = 4  # fewer on a whole image are no text: the recogniser sees letters in spots
+_LETTERS = 4  # fewer on a whole image are not text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
 _PATCHES = 4  # patches of an answer that stands where nothing was read
 _DOUBT = 0.02  # the least probability of that: so that what is left of a budget goes to errors elsewhere

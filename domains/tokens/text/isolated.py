@@ -18,7 +18,7 @@ _WIDE = 3.0  # of that, too
 _APART = 0.4  # of it, up to which signs are one line
 _BESIDE = 0.35  # of it, by which its middle may lie higher or lower
 _MARGIN = 0.35  # of its height around it, as boxes of the detector have
-_MOST = 40  # more are no figures but the texture of something
+_MOST = 40  # more are not figures but the texture of something
 
 
 def isolated(strokes: np.ndarray, lines: Sequence[TextLine], strength: float) -> list[TextLine]:

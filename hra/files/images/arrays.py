@@ -160,7 +160,7 @@ def decode(image: Image.Image, channels: int) -> np.ndarray:
             samples = over_white(samples)
         result[top:bottom] = luma(samples) if channels < samples.shape[2] else samples
     if 0.999 * opaque < white and opaque < width * height / 2:
-        what = "what is opaque in the image is white, and is not seen on the white ground that is laid below"
+        what = "the opaque parts of the image are white, and cannot be seen on the white ground laid below"
         warnings.warn(f"{what}; lay it over another colour first", RepairWarning, stacklevel=2)
     return result
 

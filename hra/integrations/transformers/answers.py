@@ -99,7 +99,7 @@ class Answers:
         """
         if len({bool(each) for each in images}) != 1 or len(images) != len(conversations):
             what = f"{len(conversations)} conversations, {sum(map(bool, images))} with images"
-            raise ArrayError(what, where="images", fix="ask those with images and those without apart")
+            raise ArrayError(what, where="images", fix="ask those with images and those without separately")
         texts = [
             self.processor.apply_chat_template(list(each), tokenize=False, add_generation_prompt=True)
             for each in conversations

@@ -120,7 +120,7 @@ class CostModel:
             without pixels, or not one number for each layer.
         """
         if min(text, 0, pictures - 1, *(side - 1 for side in size or ())) < 0:
-            what = f"text={text}, pictures={pictures} and size={size} are no prompt"
+            what = f"text={text}, pictures={pictures} and size={size} are not a prompt"
             raise ArrayError(what, where="cost", fix="pass text >= 0, pictures >= 1 and (height, width) >= 1")
         patches, cells = self._grid(size)
         kept = cells if tokens is None else tokens

@@ -82,7 +82,7 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
 
 
 def unlike(model: Any, inputs: Mapping[str, Any], pictures: Sequence[Any], layout: Layout) -> list[int]:
-    """The numbers of the pictures that are no stretched form of what the encoder sees: cropped, turned or others.
+    """The numbers of the pictures that are not a stretched form of what the encoder sees: cropped, turned or others.
 
     They are compared by their brightness in 16 x 16 cells, whatever the normalisation; of videos the first and the last
     frames.

@@ -150,7 +150,7 @@ class Layout:
 
 
 def _check_whole(kept: Tensor | None) -> None:
-    """Refuse videos of which the processor left out tokens: what stays is no grid (VideoLLaMA 3)."""
+    """Refuse videos of which the processor left out tokens: what stays is not a grid (VideoLLaMA 3)."""
     if kept is not None and not bool(kept.all()):
         what = f"the processor left out {int((~kept.bool()).sum())} of the {kept.numel()} tokens of the videos"
         fix = "pass use_token_compression=False to the processor: the allocator chooses"
@@ -164,7 +164,7 @@ def _check_grids(grids: Any) -> None:
     for number, grid in enumerate(grids):
         whole = isinstance(grid, (list, tuple)) and all(isinstance(side, (int, np.integer)) for side in grid)
         if not whole or len(grid) not in (2, 3) or min(grid) < 1:
-            raise ArrayError(f"{grid!r} is no grid", where=f"grids[{number}]", fix=fix)
+            raise ArrayError(f"{grid!r} is not a grid", where=f"grids[{number}]", fix=fix)
 
 
 def _packed(base: Any, sizes: Sequence[Sequence[int]], lengths: Sequence[int]) -> Layout:

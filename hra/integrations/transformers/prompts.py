@@ -140,7 +140,7 @@ def check_layers(model: Any) -> None:
 
 
 def check_inputs(inputs: Mapping[str, Any]) -> None:
-    """Refuse inputs that are no tensors, and ids and masks that are no prompts.
+    """Refuse inputs that are not tensors, and ids and masks that are not prompts.
 
     Raises
     ------
@@ -154,17 +154,17 @@ def check_inputs(inputs: Mapping[str, Any]) -> None:
             kind = "missing" if value is None else f"a {type(value).__name__}, not a tensor"
             raise ArrayError(f"{name} is {kind}", where=name, fix=fix)
     if ids.ndim != 2 or ids.is_floating_point():
-        what = f"ids of shape {tuple(ids.shape)} and {ids.dtype} are no prompts"
+        what = f"ids of shape {tuple(ids.shape)} and {ids.dtype} are not prompts"
         raise ArrayError(what, where="input_ids", fix="pass int64 [B, L]: a row for each prompt")
     for name in TYPES:
         types = inputs.get(name)
         if types is not None and not (isinstance(types, Tensor) and types.shape == ids.shape):
-            what = f"{name} is no tensor of shape {tuple(ids.shape)}, that of the ids"
+            what = f"{name} is not a tensor of shape {tuple(ids.shape)}, that of the ids"
             raise ArrayError(what, where=name, fix=fix)
     for name in _SIZES:
         sizes = inputs.get(name)
         if sizes is not None and not _is_sizes(sizes):
-            what = f"{name} are no whole numbers (steps, rows, columns) of at least 1 of each"
+            what = f"{name} are not whole numbers (steps, rows, columns) of at least 1 of each"
             raise ArrayError(what, where=name, fix=fix)
     mask = inputs.get("attention_mask")
     if mask is not None and mask.shape != ids.shape:

@@ -278,7 +278,7 @@ def _budgets(budget: Any, layout: Layout, together: bool) -> tuple[list[tuple[in
     for number, grids in zip(budgets, images, strict=True):
         if number < len(grids):
             raise BudgetTooSmall(
-                f"an image of {len(grids)} grids needs a token of each",
+                f"an image of {len(grids)} grids needs a token from each",
                 where="budget",
                 fix=f"pass at least {len(grids)}",
             )
@@ -296,7 +296,7 @@ def _numbers(budget: Any, count: int) -> list[float]:
     for number in numbers:
         try:
             good = not isinstance(number, (bool, str)) and number >= 1 and (number == inf or number == int(number))
-        except (TypeError, ValueError):  # of tables and what is no number
+        except (TypeError, ValueError):  # of tables and what is not a number
             good = False
         if not good:
             fix = "pass a whole number of at least 1, or math.inf for all tokens"

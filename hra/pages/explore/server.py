@@ -147,7 +147,7 @@ async def _asked(request: Request, first: Asked) -> Asked:
         raise HraError("the form was not sent by this page", where="Origin, Sec-Fetch-Site", fix="open the page itself")
     length = request.headers.get("content-length", "")  # the HTTP parser holds the body to it
     if not length.isdecimal() or int(length) > MOST_BYTES:
-        what = f"the form is not stated to have at most {MOST_BYTES // 2**20} MiB"
+        what = f"the form must state a length of at most {MOST_BYTES // 2**20} MiB"
         raise HraError(what, where="Content-Length", fix="send a smaller file, or name it on the command line")
     try:
         return await asyncio.wait_for(_form(request, first), _BODY_SECONDS)

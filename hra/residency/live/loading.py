@@ -140,7 +140,7 @@ class Loader:
     Raises
     ------
     ArrayError : bytes that are not numbers above 0.
-    InvalidBudget : a limit that is no number >= 0.
+    InvalidBudget : a limit that is not a number >= 0.
     HraError : no thread.
     BudgetTooSmall : the limit does not hold the largest item.
 

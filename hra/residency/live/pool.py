@@ -72,7 +72,7 @@ class ResidentPool:
     ------
     ArrayError : costs or parents that are not such numbers, costs of more than 2**62 together, parents in a circle.
     HraError : a number of frames below 0.
-    InvalidBudget : a limit that is no number >= 0.
+    InvalidBudget : a limit that is not a number >= 0.
     BudgetTooSmall : the pool does not hold the coarsest items, or the upload limit not the largest other one.
 
     Examples

@@ -80,7 +80,7 @@ class SharedResidency:
     ------
     HraError : no members.
     ArrayError : bytes of reads that are not one number above 0 for each item.
-    InvalidBudget : a limit that is no number >= 0.
+    InvalidBudget : a limit that is not a number >= 0.
     BudgetTooSmall : the pool does not hold what is pinned beside what is in flight, or the upload limit not the largest
         item.
 

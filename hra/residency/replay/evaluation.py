@@ -72,7 +72,7 @@ def evaluate(policy: Policy, trace: Trace, pool: int) -> PolicyResult:
 
     Raises
     ------
-    InvalidBudget : the pool is no number >= 0.
+    InvalidBudget : the pool is not a number >= 0.
     HraError : the policy loaded what was there, evicted what was not, exceeded the pool, or its log is none of the
         trace.
     """

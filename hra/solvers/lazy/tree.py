@@ -175,7 +175,7 @@ class LazyTree:
                 known = node in self._known
             except TypeError as error:
                 fix = "name nodes by numbers, texts or tuples of them"
-                raise HierarchyError(f"a node is no key: {error}", where=f"node {node!r}", fix=fix) from error
+                raise HierarchyError(f"a node cannot be a key: {error}", where=f"node {node!r}", fix=fix) from error
             if known:
                 raise HierarchyError("a node was made twice", where=f"node {node!r}", fix="nodes must form a forest")
             self._known.add(node)

@@ -111,7 +111,7 @@ def _merge(states, skip, take, item, price, floor, capacity, recorded):
         # Costs rise: nothing that follows fits.
         if c > capacity:
             break
-        # Dominated by a state before it, which is no dearer; or below what the tolerance admits.
+        # Dominated by a state before it, which is not more expensive; or below what the tolerance admits.
         if g <= best or g - price * c < floor:
             continue
         best = g

@@ -153,7 +153,7 @@ def enlarged_squares(
     """
     one, two = adopt(fine, "fine"), adopt(coarse, "coarse")
     if one.ndim != 3 or two.ndim != 3 or one.shape[2] != two.shape[2] or dtype_of(one) not in _KINDS:
-        what = f"{dtype_of(one)} {list(one.shape)} and {list(two.shape)} are no images of the same channels"
+        what = f"{dtype_of(one)} {list(one.shape)} and {list(two.shape)} are not images with the same channels"
         raise ArrayError(what, where="arguments fine, coarse")
     if dtype_of(one) != dtype_of(two) or device_of(one) != device_of(two):
         raise ArrayError("the images differ in dtype or device", where="arguments fine, coarse")

@@ -100,7 +100,7 @@ def test_failures_are_named():
     names = {"broken", "others.greet", "others.broken", "greet.deeper", "nowhere.greet", "unreadable", "number"}
     assert found.keys() == names
     assert "another command" in found["others.greet"].what
-    assert "'greet' is a command and takes none" in found["greet.deeper"].what
+    assert "'greet' is a command and takes no subcommands" in found["greet.deeper"].what
     assert "nothing is registered as 'nowhere'" in found["nowhere.greet"].what
 
 

@@ -62,7 +62,7 @@ def link_sides(corners, sides, keys, values, behind, fans):
         if keys[slot] != key:
             keys[slot], values[slot] = key, side
             continue
-        # A third side at this edge, or one in the same direction, is no surface.
+        # A third side at this edge, or one in the same direction, is not a surface.
         other = values[slot]
         if other < 0 or corners[other] == a:
             return False

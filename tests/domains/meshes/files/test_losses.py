@@ -100,7 +100,7 @@ def test_colours_of_binary_stl_are_kept_in_both_ways_to_write_them(tmp_path: Pat
 
 def test_numbers_of_stl_that_are_no_colours_are_named(tmp_path: Path):
     (tmp_path / "a.stl").write_bytes(stl([7, 0]))
-    with pytest.warns(RepairWarning, match="the numbers of 1 triangles are no colours and were left out"):
+    with pytest.warns(RepairWarning, match="the numbers of 1 triangles are not colours and were left out"):
         assert meshes.load(tmp_path / "a.stl").attributes is None
 
 

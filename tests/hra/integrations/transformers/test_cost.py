@@ -247,7 +247,7 @@ def test_what_cannot_be_counted_is_refused():
     with pytest.raises(ArrayError, match="25 of 24"):
         CostModel(config).cost(size=(112, 168), tokens=25)
     for wrong in ({"text": -1}, {"pictures": 0}, {"size": (0, 112)}):
-        with pytest.raises(ArrayError, match="are no prompt"):
+        with pytest.raises(ArrayError, match="are not a prompt"):
             CostModel(config).cost(**{"size": (112, 168), **wrong})
 
 

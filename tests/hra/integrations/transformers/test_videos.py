@@ -453,14 +453,14 @@ def test_inputs_that_place_tokens_are_missed_by_name(name: str, missing: str) ->
 @pytest.mark.parametrize("change", [torch.Tensor.tolist, torch.Tensor.float, lambda sizes: sizes[0], torch.zeros_like])
 def test_sizes_that_are_none_are_refused(change: Any) -> None:
     inputs = batch("qwen3_vl")
-    with pytest.raises(ArrayError, match="video_grid_thw are no whole numbers"):
+    with pytest.raises(ArrayError, match="video_grid_thw are not whole numbers"):
         reduced("qwen3_vl", {**inputs, "video_grid_thw": change(inputs["video_grid_thw"])}, 4)
 
 
 @pytest.mark.parametrize("change", [torch.Tensor.numpy, lambda types: types[:, :5]])
 def test_types_of_other_tokens_are_refused(change: Any) -> None:
     inputs = batch("qwen3_vl")
-    with pytest.raises(ArrayError, match="mm_token_type_ids is no tensor of shape"):
+    with pytest.raises(ArrayError, match="mm_token_type_ids is not a tensor of shape"):
         reduced("qwen3_vl", {**inputs, "mm_token_type_ids": change(inputs["mm_token_type_ids"])}, 4)
 
 
