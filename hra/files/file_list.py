@@ -21,13 +21,14 @@ class FileList:
 
     Attributes
     ----------
-    root : the folder; names : of the files, relative to it; sizes : in bytes.
+    root : the folder; names : of the files, relative to it.
+    states : of each its bytes, and when it was changed in nanoseconds.
     others : how many files there are of each other suffix, in small letters.
     """
 
     root: Path
     names: tuple[str, ...]
-    sizes: tuple[int, ...]
+    states: tuple[tuple[int, int], ...]
     others: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -48,16 +49,19 @@ class FileList:
         if not found:
             what = "there is no file for it in the folder" if top.is_dir() else "the folder does not exist"
             raise FileError(what, where=str(top)[:500], fix=f"use files that end in {', '.join(sorted(suffixes))}")
-        names, sizes = zip(*found, strict=True)
-        return cls(top, names, sizes, dict(sorted(others.items())))
+        names, states = zip(*found, strict=True)
+        return cls(top, names, states, dict(sorted(others.items())))
 
     @cached_property
-    def digest(self) -> str:
-        """SHA-256 of all names and sizes."""
+    def facts(self) -> dict[str, int | str]:
+        """What a job goes on with: the number of files, and SHA-256 of all names, sizes and times.
+
+        Contents are not read: a job that goes on would read all of them again, those that are done as well.
+        """
         known = hashlib.sha256()
-        for name, size in zip(self.names, self.sizes, strict=True):
-            known.update(os.fsencode(name) + b"\0" + str(size).encode() + b"\0")
-        return known.hexdigest()
+        for name, (size, changed) in zip(self.names, self.states, strict=True):
+            known.update(os.fsencode(name) + f"\0{size} {changed}\0".encode())
+        return {"files": len(self.names), "names, sizes and times of files": known.hexdigest()}
 
     def shard(self, number: int, size: int) -> list[str]:
         """The names of shard ``number`` of ``size`` files each."""
@@ -69,7 +73,7 @@ class FileList:
         return [self.names[int(k * step)] for k in range(min(count, len(self.names)))]
 
 
-def _files(root: Path, suffixes: frozenset[str], others: Counter[str]) -> Iterator[tuple[str, int]]:
+def _files(root: Path, suffixes: frozenset[str], others: Counter[str]) -> Iterator[tuple[str, tuple[int, int]]]:
     def refuse(error: OSError) -> None:
         raise FileError(f"a folder cannot be read: {error.strerror}", where=str(error.filename)[:500]) from error
 
@@ -84,12 +88,13 @@ def _files(root: Path, suffixes: frozenset[str], others: Counter[str]) -> Iterat
                 others[suffix] += 1
             else:
                 path = Path(folder, name)
-                yield path.relative_to(root).as_posix(), _size(path)
+                yield path.relative_to(root).as_posix(), _state(path)
 
 
-def _size(path: Path) -> int:
-    """The size in bytes; 0 for a link that leads nowhere, which is reported to whoever reads it."""
+def _state(path: Path) -> tuple[int, int]:
+    """Its bytes and when it was changed; zeros for a link that leads nowhere, which is reported to whoever reads it."""
     try:
-        return path.stat().st_size
+        known = path.stat()
     except OSError:
-        return 0
+        return 0, 0
+    return known.st_size, known.st_mtime_ns

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hra import __version__
 from hra.domains.meshes.building.builder import build
 from hra.domains.meshes.building.settings import Settings, size
 from hra.domains.meshes.files.suffixes import READ
@@ -106,10 +107,8 @@ def build_folder(
     if len({task.place(name) for name in folder.names}) < len(folder.names):
         raise HraError("two meshes would become one file", where=str(folder.root)[:500], fix="rename one of them")
     grid_bits = None if grid_bits is None else size("grid_bits", grid_bits, range(8, 17))
-    # Jobs without it are those that earlier versions began.
-    extra = {"appearance": True} if appearance else {}
-    facts = {"grid_bits": grid_bits, "meshes": len(folder.names), "digest": folder.digest}
-    open_job(out, {**asdict(settings), **extra, **facts}, "*.hra")
+    chosen = {**asdict(settings), "appearance": appearance, "grid_bits": grid_bits}
+    open_job(out, {"hra": __version__, **chosen, **folder.facts}, "*.hra")
     missing = [name for name in folder.names if not task.place(name).exists()]
     resumed, errors = len(folder.names) - len(missing), {}
     progress(resumed, len(folder.names))

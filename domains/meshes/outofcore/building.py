@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hra import __version__
 from hra.domains.meshes.building.settings import Settings, processors, size
 from hra.domains.meshes.outofcore.assembling import assemble
 from hra.domains.meshes.outofcore.corners import corner_blocks, origin_of, source_files
@@ -122,7 +123,7 @@ def build_out_of_core(
     if target.suffix.lower() != ".hra":
         raise FileError("cluster meshes are written as .hra", where=str(target)[:500], fix="use the suffix .hra")
     files = source_files(source)
-    about = {**asdict(settings), "part_triangles": share.triangles, "files": _facts(files)}
+    about = {"hra": __version__, **asdict(settings), "part_triangles": share.triangles, "files": _facts(files)}
     with scratch_folder(target, about, resumed=True) as folder:
         chunks, origin = _chunks(files, folder, share)
         check_source(sum(chunk.count for chunk in chunks), memory)

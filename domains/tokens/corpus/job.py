@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hra import __version__
 from hra.domains.tokens.corpus.allocation import TokenAllocation
 from hra.domains.tokens.corpus.rows import pyarrow
 from hra.errors import FileError, HraError
@@ -138,8 +139,8 @@ def allocate_folder(
     folder = FileList.of(images, SUFFIXES)
     named = {**asdict(allocation), "relevance": allocation.relevance_name}
     shard_size, sample = int(shard_size), None if sample is None else int(sample)  # JSON has none of NumPy's
-    given = {"allocation": named, "shard_size": shard_size, "sample": sample}
-    open_job(out, {**given, "images": len(folder.names), "digest": folder.digest}, "shard-*.parquet")
+    given = {"hra": __version__, "allocation": named, "shard_size": shard_size, "sample": sample}
+    open_job(out, {**given, **folder.facts}, "shard-*.parquet")
     if sample is not None:
         allocation = replace(allocation, price=_price(folder, allocation, sample, jobs, Path(out)))
     shards = [Path(out, f"shard-{number:06}.parquet") for number in range(-(-len(folder.names) // shard_size))]

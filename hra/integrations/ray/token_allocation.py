@@ -12,6 +12,7 @@ from typing import Any
 
 import ray
 
+from hra import __version__
 from hra.domains import tokens
 from hra.domains.tokens.corpus.job import write_shard
 from hra.errors import FileError
@@ -24,7 +25,7 @@ def remaining(names: Iterable[str], out: str | os.PathLike[str]) -> list[str]:
     """The images without a row in the Parquet files that Ray wrote to ``out``, in their order.
 
     Run the pipeline on these, and its rows are those of a run that was never killed. A file that was cut off holds no
-    row and is taken away.
+    row and is taken away. Names alone count: of an image whose content has changed, the old row stays.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ class TokenAllocation(tokens.TokenAllocation):
     Raises
     ------
     FileError : the folder cannot be made or written.
-    HraError : it holds rows of other settings.
+    HraError : it holds rows of other settings, or of another version of hra.
 
     Examples
     --------
@@ -104,7 +105,7 @@ class TokenAllocation(tokens.TokenAllocation):
             keep_freed_memory()  # a process of Ray's that does nothing else
         if self.out:
             settings = asdict(self)
-            open_job(settings.pop("out"), {"allocation": settings}, "*.parquet")
+            open_job(settings.pop("out"), {"hra": __version__, "allocation": settings}, "*.parquet")
 
     def __call__(self, batch: Any) -> Any:
         """The rows of a batch, a table of PyArrow; with a folder ``out`` only their ``id`` and ``error``."""

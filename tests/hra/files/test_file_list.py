@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,14 @@ def test_files_are_listed_by_name_whatever_their_case(tmp_path: Path):
     for name in ("b/1.PNG", "a.png", "c.txt", "c.png"):
         (tmp_path / name).write_text(name)
     found = FileList.of(tmp_path, frozenset({".png"}))
-    assert found.names == ("a.png", "b/1.PNG", "c.png") and found.sizes == (5, 7, 5)
+    assert found.names == ("a.png", "b/1.PNG", "c.png") and [size for size, _ in found.states] == [5, 7, 5]
     assert found.shard(1, 2) == ["c.png"] and found.sample(2) == ["a.png", "b/1.PNG"] and len(found.sample(9)) == 3
+    assert FileList.of(tmp_path, frozenset({".png"})).facts == found.facts and found.facts["files"] == 3
+    os.utime(tmp_path / "a.png", ns=(1, 1))
+    later = FileList.of(tmp_path, frozenset({".png"}))
     (tmp_path / "a.png").write_text("longer text")
-    assert FileList.of(tmp_path, frozenset({".png"})).digest != found.digest
+    os.utime(tmp_path / "a.png", ns=(1, 1))
+    assert found.facts != later.facts != FileList.of(tmp_path, frozenset({".png"})).facts
     for root, what in (
         (tmp_path / "nowhere", "the folder does not exist"),
         (tmp_path / "b" / "1.PNG", "the folder does not exist"),

@@ -89,13 +89,33 @@ def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
     for other, size in ((tokens.TokenAllocation(budget=13, relevance="uniform"), 256), (ALLOCATION, 128)):
         with pytest.raises(HraError, match="another job"):
             tokens.allocate_folder(small, tmp_path / "a", other, shard_size=size)
-    with pytest.raises(HraError, match="digest"):
+    with pytest.raises(HraError, match="files, names, sizes and times of files differ"):
         tokens.allocate_folder(pictures, tmp_path / "a", ALLOCATION)
     (tmp_path / "a" / "shard-000000.parquet").write_bytes(b"PAR1")
     with pytest.raises(FileError, match="cannot be read"):
         tokens.allocate_folder(small, tmp_path / "a", ALLOCATION)
     with pytest.raises(HraError, match="none of the 3 images"):
         tokens.allocate_folder(small, tmp_path / "b", ALLOCATION, sample=3)
+
+
+def test_a_job_does_not_go_on_with_rows_of_other_pixels_or_of_another_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pixels = bytes(range(192)), bytes(range(192))[::-1]
+    for name, content in zip("ab", pixels, strict=True):
+        (folder / f"{name}.ppm").write_bytes(b"P6 8 8 255\n" + content)
+    tokens.allocate_folder(folder, tmp_path / "a", ALLOCATION, shard_size=1)
+    (tmp_path / "a" / "shard-000001.parquet").unlink()
+    monkeypatch.setattr("hra.domains.tokens.corpus.job.__version__", "0.0.0")
+    with pytest.raises(HraError, match="another job: hra differ"):
+        tokens.allocate_folder(folder, tmp_path / "a", ALLOCATION, shard_size=1)
+    monkeypatch.undo()
+    assert tokens.allocate_folder(folder, tmp_path / "a", ALLOCATION, shard_size=1).resumed == 1
+    (folder / "a.ppm").write_bytes(b"P6 8 8 255\n" + pixels[1])
+    with pytest.raises(HraError, match="times of files differ"):
+        tokens.allocate_folder(folder, tmp_path / "a", ALLOCATION, shard_size=1)
 
 
 @pytest.mark.parametrize(
