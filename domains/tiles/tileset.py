@@ -6,6 +6,7 @@ Bounding volumes are oriented boxes that may be thickened to spheres.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from hra.model.hierarchy import Hierarchy
 EQUATOR, FLATTENING = 6378137.0, 1 / 298.257223563
 _EARTH = EQUATOR * np.array([1.0, 1.0, 1 - FLATTENING])
 _OFF_SURFACE = 0.0025
+# Cosines of axes that are upright on each other, but for the rounding of files with few digits.
+_UPRIGHT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +43,13 @@ class Volumes:
         length = np.linalg.norm(self.axes, axis=2)
         unit = self.axes / np.where(length > 0, length, 1.0)[..., None]
         along = np.einsum("nij,nj->ni", unit, offset)
-        beyond = along - np.clip(along, -length, length)
         # What the axes do not span, as of a sphere without any, is outside as it is.
-        rest = offset - np.einsum("ni,nij->nj", along, unit)
-        return np.maximum(np.sqrt((beyond**2).sum(axis=1) + (rest**2).sum(axis=1)) - self.radius, 0.0)
+        nearest = np.einsum("ni,nij->nj", np.clip(along, -length, length), unit)
+        away = np.linalg.norm(offset - nearest, axis=1)
+        # A transform that stretches a turned box leaves axes that are not upright on each other.
+        leaning = np.abs(unit @ unit.swapaxes(1, 2) - np.eye(3) * (length > 0)[:, None]).max(axis=(1, 2)) > _UPRIGHT
+        away[leaning] = _distances_to_leaning(self.axes[leaning], offset[leaning])
+        return np.maximum(away - self.radius, 0.0)
 
     def in_view(self, camera: Camera) -> np.ndarray:
         """Which volumes are not beyond one side of the view, bool [N]."""
@@ -52,6 +58,24 @@ class Volumes:
         reach = np.abs(np.einsum("nij,pj->npi", self.axes, normal)).sum(axis=2)
         reach += self.radius[:, None] * np.linalg.norm(normal, axis=1)
         return (self.center @ normal.T + offset + reach >= 0).all(axis=1)
+
+
+def _distances_to_leaning(axes: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """How far each ``offset`` [N, 3] is from a parallelepiped around 0, half of whose edges are ``axes`` [N, 3, 3].
+
+    The nearest point lies on a face, edge or corner, or within, and there is the nearest one of its plane, line, point
+    or space. So each of these is tried.
+    """
+    best = np.full(len(axes), np.inf)
+    for ends in product((-1.0, 0.0, 1.0), repeat=3):
+        at = np.tile(ends, (len(axes), 1))
+        free = np.flatnonzero(np.equal(ends, 0))
+        beside = offset - np.einsum("ni,nij->nj", at, axes)
+        # Where axes lie in one plane, the points that are equally near reach the border, which is tried, too.
+        at[:, free] = np.einsum("nji,nj->ni", np.linalg.pinv(axes[:, free]), beside)
+        away = np.linalg.norm(offset - np.einsum("ni,nij->nj", at, axes), axis=1)
+        best = np.where(np.abs(at).max(axis=1) <= 1, np.minimum(best, away), best)
+    return best
 
 
 def view_planes(camera: Camera) -> np.ndarray:

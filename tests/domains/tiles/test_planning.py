@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
 
 import hra
 from hra.domains import tiles
@@ -54,6 +55,18 @@ def test_distances_are_those_of_boxes_and_spheres():
     volumes = Volumes(np.zeros((2, 3)), axes, np.array([0.0, 2.0]))
     assert volumes.distances(np.array([4.0, 6, 3])).tolist() == pytest.approx([5, np.sqrt(61) - 2])
     assert volumes.distances(np.zeros(3)).tolist() == [0, 0]
+
+
+def test_distances_to_boxes_whose_axes_lean_are_those_of_a_search():
+    random = np.random.default_rng(0)
+    axes = random.normal(size=(60, 3, 3))
+    axes[::4] = np.linalg.qr(axes[::4])[0] * random.uniform(0.1, 3, (15, 3, 1))  # upright on each other
+    axes[1::4] = axes[::4] * (0.2, 1, 3)  # as a transform stretches them
+    axes[2::8, 2], axes[6::8, 2] = 0, axes[6::8, 0] - axes[6::8, 1]  # flat
+    volumes = Volumes(np.zeros((60, 3)), axes, np.zeros(60))
+    for eye in random.normal(size=(8, 3)) * [[0.5], [1], [2], [5], [9], [30], [0], [2]]:
+        found = [np.linalg.norm(own.T @ lsq_linear(own.T, eye, (-1, 1), tol=1e-14).x - eye) for own in axes]
+        np.testing.assert_allclose(volumes.distances(eye), found, atol=1e-8)
 
 
 def test_what_is_behind_or_beside_is_out_of_view():
