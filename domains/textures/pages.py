@@ -9,6 +9,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.errors import HierarchyError
+from hra.model.arrays import indices
 from hra.model.hierarchy import Hierarchy
 from hra.model.short_repr import ShortRepr
 
@@ -97,9 +98,11 @@ class StreamedTexture(ShortRepr):
 
         Raises
         ------
+        ArrayError : no such page.
         FileError, ImageError : the texels are in a file that has become unreadable, or is corrupt there.
         """
         pages, cell = self.pages, self.pages.cell
+        (page,) = indices("page", [page], 0, len(pages.bytes)).tolist()
         top, left = int(pages.y[page]) * cell, int(pages.x[page]) * cell
         level = self.mips[pages.level[page]]
         return level[top : top + int(pages.height[page]), left : left + int(pages.width[page])]

@@ -107,7 +107,9 @@ def numbers(name: str, values: Any, length: int | None = None) -> np.ndarray:
 
 
 def indices(name: str, values: Any, low: int, high: int, length: int | None = None) -> np.ndarray:
-    """``values`` as an int32 vector with ``low <= value < high``; floats that are whole numbers count as such.
+    """``values`` as a vector with ``low <= value < high``; floats that are whole numbers count as such.
+
+    It is int32, and int64 where ``high`` does not fit.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def indices(name: str, values: Any, low: int, high: int, length: int | None = No
     if bad.size:
         where = f"{name}[{bad[0]}]"
         raise ArrayError(f"{where} = {array[bad[0]]} is out of range", where=where, fix=f"use {low} .. {high - 1}")
-    return array.astype(np.int32)
+    return array.astype(np.int32 if high <= 2**31 else np.int64)
 
 
 def whole_number(value: Any) -> int | None:

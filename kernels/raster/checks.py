@@ -26,8 +26,7 @@ def float_rows(name: str, values: Any, columns: int) -> np.ndarray:
 def index_rows(name: str, values: Any, columns: int | None, end: int) -> np.ndarray:
     """``values`` as uint32 [N, columns] (None: [N]) with all of them in 0 .. end - 1, or :class:`ArrayError`."""
     array = _host(name, values)
-    shape = (len(array),) if columns is None else (len(array), columns)
-    if array.shape != shape or array.dtype.kind not in "iu":
+    if array.shape[1:] != (() if columns is None else (columns,)) or not array.ndim or array.dtype.kind not in "iu":
         expected = "[N]" if columns is None else f"[N, {columns}]"
         raise ArrayError(f"{array.dtype} {list(array.shape)} is not whole numbers {expected}", where=f"argument {name}")
     if array.size and not (array.min() >= 0 and array.max() < end):

@@ -136,7 +136,7 @@ def keys_of(keys: Any, count: int) -> np.ndarray | None:
     result = indices("keys", keys, 0, 2**62, count)
     if np.unique(result).size < count:
         raise HraError("two copies have the same key", where="keys", fix="give each copy a number of its own")
-    return frozen(np.array(result, np.int64))
+    return frozen(result)
 
 
 def _matrices(given: Any) -> np.ndarray:

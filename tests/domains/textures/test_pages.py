@@ -2,16 +2,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from hra.camera import Camera
 from hra.domains.textures import (
     AnalyticFeedback,
+    MippedTexture,
     PlaneScene,
     TextureAllocator,
     texel_residual,
 )
 from hra.domains.textures.pages import page_parents
+from hra.errors import ArrayError
+
+
+@pytest.mark.parametrize("page", [-1, 3, 0.5, True])
+def test_what_is_no_page_is_refused(page: float) -> None:
+    texture = MippedTexture.from_image(np.zeros((64, 64, 3), np.uint8), tail=16)
+    assert len(texture.pages.bytes) == 3 and texture.read(2).shape == (64, 64, 3)
+    with pytest.raises(ArrayError, match="page"):
+        texture.read(page)  # pyright: ignore[reportArgumentType]
 
 
 def test_the_residual_is_the_error_of_what_each_pixel_shows(

@@ -60,6 +60,10 @@ def test_indices_become_int32(dtype):
     assert vector.tolist() == [0, 3]
 
 
+def test_indices_beyond_int32_do_not_wrap():
+    assert indices("keys", [1, 2**32 + 1], 0, 2**62).tolist() == [1, 2**32 + 1]
+
+
 @pytest.mark.parametrize("bad", [-2, 4, 2**31, 2**32, 2**62])
 def test_an_index_out_of_range_is_named_and_never_wraps(bad):
     with pytest.raises(ArrayError, match=r"parent\[1\]") as caught:

@@ -201,6 +201,7 @@ class TestHistory:
         for keys in ([1, 2], [1, 2, 2], [1, 2, -1], [0.5, 1, 2], "abc"):
             with pytest.raises(HraError):
                 meshes.Scene([(small, places)], keys=keys)
+        assert meshes.Scene([(small, places)], keys=[1, 2**31, 2**32 + 1]).allocate(over(5.0), 5_000).drawn.size
         first = meshes.Scene([(small, places)], keys=[1, 2, 3]).allocate(over(5.0), 5_000)
         with pytest.raises(HierarchyError, match="another mesh"):
             meshes.Scene([(bumpy_clusters, places)], keys=[3, 2, 1]).allocate(over(5.0), 5_000, previous=first)

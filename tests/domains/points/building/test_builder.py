@@ -64,6 +64,14 @@ def test_leaves_are_the_cloud(cloud: PointCloud, splats: SplatCloud):
         assert not tree.hierarchy.node["color_loss"][tree.leaves].any()
 
 
+def test_numbers_that_are_no_nodes_are_refused(cloud: PointCloud, splats: SplatCloud):
+    for given_cloud in (cloud, splats):
+        tree = build(given_cloud)
+        for nodes in ([-1], [0, len(tree.parent)], [0.5], [True], 0):
+            with pytest.raises(ArrayError, match="nodes"):
+                tree.take(nodes)
+
+
 def test_spheres_contain_those_of_what_is_below(cloud: PointCloud):
     tree = build(cloud)
     node, parent = tree.hierarchy.node, tree.parent
