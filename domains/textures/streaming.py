@@ -13,7 +13,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.streamer import ResidencyUpdate, TextureStreamer
-from hra.model.arrays import offsets_of
+from hra.model.arrays import offsets_of, whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.sets import total
@@ -95,7 +95,7 @@ def replay(
 
     Raises
     ------
-    InvalidBudget : the pool is not a number >= 0.
+    InvalidBudget : the pool is not a number >= 0. HraError : ``look_ahead`` is not a whole number >= 0.
     BudgetTooSmall : the pool does not hold the mip tails, or the upload limit not the largest page.
 
     Examples
@@ -108,6 +108,7 @@ def replay(
     >>> textures.replay(allocator, cameras, pool_bytes=2**19, upload_bytes=2**17)
     5 frames, peak 480,596 of 524,288 bytes, 677,204 bytes uploaded
     """
+    look_ahead = whole_in("look_ahead", look_ahead)
     streamer = TextureStreamer(allocator, pool_bytes, upload_bytes=upload_bytes)
     recorder = _Recorder(allocator.textures.hierarchy)
     if predict is None or look_ahead == 0:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hra.errors import BudgetTooSmall, InvalidBudget
+from hra.model.arrays import COUNTS, whole_in
 from hra.traversals.base import is_number
 
 
@@ -54,16 +55,18 @@ class Flops:
 
         Parameters
         ----------
-        text : all other tokens of the prompt.
+        text : all other tokens of the prompt; cells : of its pictures, and at least ``least``.
         patches : of each picture or frame that the encoder sees.
         least : tokens that cannot be left out.
 
         Raises
         ------
         BudgetTooSmall : not even ``least``; states what they take.
+        HraError : numbers of tokens that are not whole, below 0, or fewer ``cells`` than ``least``.
         """
         price = getattr(self.model, self.prices)
-        text, low, high = int(text), int(least) - 1, int(cells)  # NumPy's wrap around
+        text, least = whole_in("text", text), whole_in("least", least)
+        low, high = least - 1, whole_in("cells", cells, range(least, COUNTS.stop))
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if price(text, middle, patches) <= self.amount else (low, middle - 1)

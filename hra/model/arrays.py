@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import operator
+import sys
 from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError
+from hra.errors import ArrayError, HraError
 
 # Integers are exact in float64 up to here; totals above it could silently lose a unit of the budget.
 EXACT_LIMIT = float(2**53)
+# Whole numbers from 0 and from 1 on: as many as an array may have elements.
+COUNTS, POSITIVE = range(sys.maxsize), range(1, sys.maxsize)
 
 
 def to_numpy(values: Any) -> np.ndarray:
     """``values`` as a NumPy array: torch tensors (any device, with or without gradient), DLPack arrays, sequences.
 
     Conjugate and negated views of torch are carried out, quantized tensors become the numbers that they stand for.
+    Bytes are in this machine's order, which compiled loops ask for.
 
     Raises
     ------
@@ -49,7 +53,7 @@ def _unmask(array: np.ndarray) -> np.ndarray:
 def _plain(array: np.ndarray) -> np.ndarray:
     if array.dtype == object:
         raise ArrayError("arrays of Python objects are not accepted", fix="pass numbers of equal length")
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _from_torch(tensor: Any) -> np.ndarray:
@@ -140,6 +144,24 @@ def whole_number(value: Any) -> int | None:
         return None if isinstance(value, (bool, np.bool_)) else operator.index(value)
     except TypeError:
         return None
+
+
+def whole_in(name: str, value: Any, allowed: range = COUNTS) -> int:
+    """``value`` as one of the ``allowed`` ints; ranges that end with those of `COUNTS` have no end.
+
+    Raises
+    ------
+    HraError : another one, or no whole number.
+    """
+    whole = whole_number(value)
+    if whole is None or whole not in allowed:
+        choice = (
+            f"of {allowed.start} or more" if allowed.stop == COUNTS.stop else f"from {allowed.start} to {allowed[-1]}"
+        )
+        choice += f" in steps of {allowed.step}" if allowed.step > 1 else ""
+        shown = value if whole is None or whole.bit_length() < 64 else "a larger one"
+        raise HraError(f"{name} must be an integer {choice}, got {shown!r}", where=name, fix=f"use one {choice}")
+    return whole
 
 
 class ReadOnlyArrays:

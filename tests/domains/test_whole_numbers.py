@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import hra
-from hra.domains import meshes, textures, tokens
+from hra.domains import meshes, textures, tiles, tokens
 from hra.errors import HraError
 from hra.model.arrays import whole_number
 
@@ -23,6 +23,12 @@ BATCH = np.random.default_rng(0).random((1, 64, 64, 3), dtype=np.float32)
 PANELS = [tokens.Panel([np.zeros((90, 160, 3), np.uint8)], ["a"])] * 3
 ATTENTION = [[3, 1], [0, 4]]
 LINEAR = SimpleNamespace(flops=lambda text, visual, patches: text + visual)
+SCENE = textures.PlaneScene.ground(TEXELS, width=10.0)
+STREAMED = textures.TextureAllocator(SCENE.textures, textures.AnalyticFeedback(SCENE))
+CAMERA = hra.Camera.perspective((0, 1, 0), (0, 1, -1))
+NO_TILES: Any = None
+TRIANGLE = meshes.from_arrays(np.eye(3), [[0, 1, 2]])
+CLUSTERS = meshes.build(TRIANGLE)
 Made = Callable[[Any], Any]
 
 
@@ -63,6 +69,21 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "columns": lambda: tokens.contact_sheet(PANELS, 0),
     "width": lambda: tokens.contact_sheet(PANELS, width=-1),
     "width of vectors": lambda: tokens.project(np.eye(3, 100), -1),
+    "no cells": lambda: tokens.Flops(100, LINEAR).tokens(text=10, cells=0),
+    "half a cell": lambda: tokens.Flops(100, LINEAR).tokens(text=10, cells=0.5),  # pyright: ignore
+    "text": lambda: tokens.Flops(100, LINEAR).tokens(text=-1, cells=10),
+    "endless cells": lambda: tokens.Flops(100, LINEAR).tokens(text=1, cells=np.inf),  # pyright: ignore
+    "more than all": lambda: tokens.Flops(100, LINEAR).tokens(text=1, cells=10, least=11),
+    "frames": lambda: textures.flyover(SCENE.planes[0], frames=-1),
+    "seed": lambda: textures.flyover(SCENE.planes[0], frames=1, seed=-1),
+    "frames ahead": lambda: textures.constant_motion(CAMERA, CAMERA, 0.5),  # pyright: ignore
+    "look-ahead": lambda: textures.replay(STREAMED, [CAMERA], 2**20, look_ahead=-1),
+    "updates": lambda: tiles.replay(NO_TILES, [], tiles.CesiumRule(100), updates=0),
+    "samples": lambda: meshes.check(CLUSTERS, cuts=1, samples=0),
+    "cuts": lambda: meshes.check(CLUSTERS, cuts=-1),
+    "seed of a check": lambda: meshes.check(CLUSTERS, cuts=1, seed=-1),
+    "shares": lambda: meshes.build_discrete(TRIANGLE, [1, np.nan]),
+    "shares that are none": lambda: meshes.build_discrete(TRIANGLE, "ab"),  # pyright: ignore
 }
 
 

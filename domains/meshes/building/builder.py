@@ -14,7 +14,7 @@ from hra.domains.meshes.building.backs import with_backs, without_backs
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse_first
 from hra.domains.meshes.building.parts import Parts, with_parts
-from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors, size
+from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.report import BuildReport, Meter
@@ -22,6 +22,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.errors import MeshError, wrong_kind
 from hra.files.limits import DEFAULT, Limits
+from hra.model.arrays import whole_in
 
 _OF_ARRAYS = "make a mesh of arrays: meshes.from_arrays(positions, triangles)"
 
@@ -107,7 +108,7 @@ def built(
     discrete : see `build_levels`.
     """
     settings = Settings(cluster_size, group_size, certified)
-    threads = None if threads is None else size("threads", threads, range(1, 1025))
+    threads = None if threads is None else whole_in("threads", threads, range(1, 1025))
     if not isinstance(source, (str, os.PathLike, TriangleMesh)):
         raise wrong_kind("source", source, (str, Path, TriangleMesh), _OF_ARRAYS)
     meter = Meter()

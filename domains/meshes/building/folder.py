@@ -9,13 +9,14 @@ from pathlib import Path
 
 from hra import __version__
 from hra.domains.meshes.building.builder import build
-from hra.domains.meshes.building.settings import Settings, size
+from hra.domains.meshes.building.settings import Settings
 from hra.domains.meshes.files.suffixes import READ
 from hra.errors import HraError, MissingExtra
 from hra.files.file_list import FileList
 from hra.files.job_folder import open_job
 from hra.files.limits import DEFAULT, Limits
 from hra.files.processes import in_processes
+from hra.model.arrays import whole_in
 
 Progress = Callable[[int, int], None]
 
@@ -106,7 +107,7 @@ def build_folder(
     task = _Task(folder.root, Path(out), settings, appearance, grid_bits, limits)
     if len({task.place(name) for name in folder.names}) < len(folder.names):
         raise HraError("two meshes would become one file", where=str(folder.root)[:500], fix="rename one of them")
-    grid_bits = None if grid_bits is None else size("grid_bits", grid_bits, range(8, 17))
+    grid_bits = None if grid_bits is None else whole_in("grid_bits", grid_bits, range(8, 17))
     chosen = {**asdict(settings), "appearance": appearance, "grid_bits": grid_bits}
     open_job(out, {"hra": __version__, **chosen, **folder.facts}, "*.hra")
     missing = [name for name in folder.names if not task.place(name).exists()]

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
-from hra.errors import HraError
-from hra.model.arrays import whole_number
+from hra.model.arrays import whole_in
 
 # Called with the triangles that are simplified away and the triangles of the source; the first rises to the second.
 Progress = Callable[[int, int], None]
@@ -89,20 +88,5 @@ class Settings:
     certified: bool
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cluster_size", size("cluster_size", self.cluster_size, _CLUSTER_SIZES))
-        object.__setattr__(self, "group_size", size("group_size", self.group_size, _GROUP_SIZES))
-
-
-def size(name: str, value: Any, allowed: range) -> int:
-    """``value`` as one of the ``allowed`` ints.
-
-    Raises
-    ------
-    HraError : another one, or no whole number.
-    """
-    whole = whole_number(value)
-    if whole is None or whole not in allowed:
-        choice = f"from {allowed.start} to {allowed[-1]}" + (f" in steps of {allowed.step}" if allowed.step > 1 else "")
-        shown = value if whole is None or whole.bit_length() < 64 else "a larger one"
-        raise HraError(f"{name} must be an integer {choice}, got {shown!r}", where=name, fix=f"use one {choice}")
-    return whole
+        object.__setattr__(self, "cluster_size", whole_in("cluster_size", self.cluster_size, _CLUSTER_SIZES))
+        object.__setattr__(self, "group_size", whole_in("group_size", self.group_size, _GROUP_SIZES))

@@ -12,6 +12,7 @@ from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.ragged import vertex_boxes
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.mesh.weld import weld
+from hra.model.arrays import POSITIVE, whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.sets import drop_without_predecessors
 
@@ -93,6 +94,10 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
         measured against the source.
     samples : points of the source, and of such a cut, evenly spread, whose distance from the other is measured.
 
+    Raises
+    ------
+    HraError : ``cuts`` or a seed below 0, or no samples.
+
     Examples
     --------
     >>> import hra
@@ -100,7 +105,8 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
     >>> meshes.check(meshes.build(hra.samples.path("skull.ply")), cuts=2, samples=10).sound
     True
     """
-    hierarchy, rng = clusters.hierarchy, np.random.default_rng(seed)
+    cuts, samples = whole_in("cuts", cuts), whole_in("samples", samples, POSITIVE)
+    hierarchy, rng = clusters.hierarchy, np.random.default_rng(whole_in("seed", seed))
     chosen = [_random_cut(hierarchy, rng) for _ in range(cuts)]
     source = clusters.position_of[clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))]
     border = np.zeros(len(clusters.positions), bool)

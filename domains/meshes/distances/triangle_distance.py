@@ -6,6 +6,7 @@ import numpy as np
 
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.mesh.triangle_mesh import check_positions, check_triangles
+from hra.model.arrays import to_numpy
 
 # Column of triangles for what is added to distances from them.
 OFF = 9
@@ -207,6 +208,7 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
     >>> meshes.nearest_distances(points, corners, np.array([[0, 1, 2]], np.uint32))
     array([0.5, 1. ])
     """
+    points, positions, triangles = map(to_numpy, (points, positions, triangles))
     # Compiled loops index without checks: what is out of range would be read from somewhere.
     check_positions(points, "points")
     check_positions(positions, "positions")

@@ -25,6 +25,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError
 from hra.errors import HraError, wrong_kind
+from hra.model.arrays import numbers
 from hra.traversals.exact import Exact
 
 if TYPE_CHECKING:
@@ -156,7 +157,8 @@ def level_counts(levels: Sequence[float], of_source: int) -> list[int]:
     ------
     HraError : levels that do not fall, are not above 0, or a number of triangles that is not whole.
     """
-    counts = [int(level * of_source) if level <= 1 else int(level) for level in levels if 0 < level < np.inf]
+    levels = numbers("levels", levels).tolist()
+    counts = [int(level * of_source) if level <= 1 else int(level) for level in levels if level > 0]
     whole = len(counts) == len(levels) and all(level <= 1 or level == int(level) for level in levels)
     # Small meshes may have no triangles between two shares.
     falling = len(set(levels)) == len(counts) and sorted(counts, reverse=True) == counts
@@ -196,7 +198,8 @@ def build_discrete(source: str | Path | TriangleMesh, shares: Sequence[float] = 
     >>> chain.by_budget(30_000)
     1
     """
-    if list(shares) != sorted(set(shares), reverse=True) or not shares or shares[0] != 1 or shares[-1] <= 0:
+    shares = numbers("shares", shares).tolist()
+    if shares != sorted(set(shares), reverse=True) or not shares or shares[0] != 1 or shares[-1] <= 0:
         raise HraError(f"shares must fall from 1 and stay above 0, got {tuple(shares)}", where="shares")
     mesh = source if isinstance(source, TriangleMesh) else load(source)
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)

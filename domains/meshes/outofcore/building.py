@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hra import __version__
-from hra.domains.meshes.building.settings import Settings, processors, size
+from hra.domains.meshes.building.settings import Settings, processors
 from hra.domains.meshes.outofcore.assembling import assemble
 from hra.domains.meshes.outofcore.corners import corner_blocks, origin_of, source_files
 from hra.domains.meshes.outofcore.memory import Share, check_source
@@ -25,6 +25,7 @@ from hra.files.local_files import local_path
 from hra.files.processes import in_processes
 from hra.files.scratch_folder import scratch_folder
 from hra.kernels.chunking import Records, chunk_records, shared_keys, weighted_parts
+from hra.model.arrays import whole_in
 from hra.residency.live.pool import byte_limit
 
 _CORNERS = 9
@@ -115,9 +116,9 @@ def build_out_of_core(
     ...     meshes.build_out_of_core(skull, f"{folder}/skull.hra", memory=2**28, certified=False).triangles
     42480
     """
-    settings, jobs = Settings(cluster_size, group_size, certified), size("jobs", jobs, range(1, 1025))
+    settings, jobs = Settings(cluster_size, group_size, certified), whole_in("jobs", jobs, range(1, 1025))
     if threads is not None:
-        threads = size("threads", threads, range(1, 1025))
+        threads = whole_in("threads", threads, range(1, 1025))
     memory = int(byte_limit("memory", memory))
     target, share = local_path(out), Share.of(memory, jobs, threads or processors())
     if target.suffix.lower() != ".hra":

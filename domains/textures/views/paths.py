@@ -9,6 +9,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.textures.views.scene import TexturedPlane
+from hra.model.arrays import whole_in
 
 
 def flyover(
@@ -21,8 +22,12 @@ def flyover(
 
     Parameters
     ----------
-    seed : chooses the track.
+    frames : 0 or more; seed : 0 or more, chooses the track.
     viewport : (width, height) in pixels.
+
+    Raises
+    ------
+    HraError : another number of frames, or seed.
 
     Examples
     --------
@@ -32,6 +37,7 @@ def flyover(
     >>> [round(float(camera.position[1]), 1) for camera in flyover(scene.planes[0], frames=3)]
     [50.0, 10.0, 2.0]
     """
+    frames, seed = whole_in("frames", frames), whole_in("seed", seed)
     phase, turns = np.random.default_rng(seed).uniform((0, 0.5), (2 * np.pi, 1.5))
     size = max(np.linalg.norm(plane.u_axis), np.linalg.norm(plane.v_axis))
     normal = np.cross(plane.v_axis, plane.u_axis)
@@ -56,6 +62,10 @@ def constant_motion(previous: Camera, current: Camera, frames: int) -> list[Came
 
     Straight paths go on straight and circles round, at the same speed; the lens stays that of ``current``.
 
+    Raises
+    ------
+    HraError : frames that are not a whole number >= 0.
+
     Examples
     --------
     >>> from hra import Camera
@@ -66,7 +76,7 @@ def constant_motion(previous: Camera, current: Camera, frames: int) -> list[Came
     """
     step = current.view @ np.linalg.inv(previous.view)
     view, cameras = current.view, []
-    for _ in range(frames):
+    for _ in range(whole_in("frames", frames)):
         view = step @ view
         view[3] = 0, 0, 0, 1  # apart from rounding it is
         cameras.append(Camera(view, current.projection, current.viewport))

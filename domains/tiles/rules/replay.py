@@ -10,6 +10,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.tiles.tileset import Seen, Tileset
+from hra.model.arrays import POSITIVE, whole_in
 
 
 class Rule(Protocol):
@@ -78,6 +79,10 @@ class Replay:
 def replay(tileset: Tileset, cameras: Sequence[Camera], rule: Rule, updates: int = 10) -> Replay:
     """Run a viewer's rule along ``cameras``, with ``updates`` of it for each.
 
+    Raises
+    ------
+    HraError : no updates.
+
     Examples
     --------
     >>> import hra
@@ -88,6 +93,7 @@ def replay(tileset: Tileset, cameras: Sequence[Camera], rule: Rule, updates: int
     >>> tiles.replay(tileset, [camera], tiles.CesiumRule(cache=200_000)).most_bytes > 0
     True
     """
+    updates = whole_in("updates", updates, POSITIVE)
     viewer, times = rule.start(tileset), np.zeros(len(tileset), np.int64)
     error, held_bytes, refusals, most = [], [], 0, 0
     for camera in cameras:

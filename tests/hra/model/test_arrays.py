@@ -60,6 +60,11 @@ def test_indices_become_int32(dtype):
     assert vector.tolist() == [0, 3]
 
 
+def test_bytes_are_in_the_order_of_this_machine():
+    for values in (np.arange(3, dtype=">f4"), np.arange(3, dtype="<i8"), np.arange(3, dtype=">u2")):
+        assert to_numpy(values).dtype.isnative and to_numpy(values).tolist() == [0, 1, 2]
+
+
 def test_indices_beyond_int32_do_not_wrap():
     assert indices("keys", [1, 2**32 + 1], 0, 2**62).tolist() == [1, 2**32 + 1]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,6 +34,12 @@ POINTS = np.array([[0.2, 0.2, 0.5], [2.0, 0.0, 0.0]])
 def test_what_cannot_be_measured_is_refused(points, positions, triangles, message):
     with pytest.raises(MeshError, match=message):
         meshes.nearest_distances(points, positions, triangles)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_bytes_may_be_in_either_order(order: Literal["<", ">"]):
+    points, positions, triangles = (array.astype(array.dtype.newbyteorder(order)) for array in (POINTS, CORNERS, FACE))
+    assert meshes.nearest_distances(points, positions, triangles).tolist() == [0.5, 1.0]
 
 
 def test_no_points_have_no_distances():

@@ -140,7 +140,7 @@ def test_levels_of_a_mesh_are_nearer_than_those_of_clusters_for_cameras() -> Non
 
 @pytest.mark.parametrize("levels", [[], [0.25, 0.5], [0.5, 0.5], [0.5, 0], [-1], [0.5, 300.5], [np.nan], [np.inf, 1]])
 def test_levels_must_fall(bumpy_clusters: meshes.ClusterMesh, levels: Sequence[float]) -> None:
-    with pytest.raises(HraError, match="levels must fall"):
+    with pytest.raises(HraError, match=r"levels (must fall|is (nan|inf))"):
         meshes.lod_chain(bumpy_clusters, levels)
 
 
@@ -289,4 +289,4 @@ def test_a_folder_that_cannot_be_made_is_an_error(chain: meshes.DiscreteLOD, tmp
 
 def test_it_says_what_its_errors_are(chain: meshes.DiscreteLOD, bumpy: meshes.TriangleMesh) -> None:
     assert "bounds" in repr(chain) and "5,120" in repr(chain)
-    assert "bounds" in repr(meshes.build_discrete(bumpy, [1, 0.5]))
+    assert "bounds" in repr(meshes.build_discrete(bumpy, np.array([1, 0.5])))  # pyright: ignore[reportArgumentType]
