@@ -16,7 +16,7 @@ from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import page_parents, texels_of_page
 from hra.domains.textures.texture_set import TextureSet
 from hra.errors import ArrayError
-from hra.model.arrays import offsets_of
+from hra.model.arrays import offsets_of, to_numpy, whole_in
 from hra.model.short_repr import ShortRepr
 from hra.residency import Trace
 
@@ -53,6 +53,7 @@ class ResidentTextures(ShortRepr):
 
     def __post_init__(self) -> None:
         parent = page_parents(self.textures.hierarchy)
+        object.__setattr__(self, "active", to_numpy(self.active))
         if self.active.shape != parent.shape or self.active.dtype != np.bool_:
             raise ArrayError(f"active must be bool [{parent.size}]", where=f"{self.active.dtype} {self.active.shape}")
         orphan = np.where(parent < 0, ~self.active, self.active & ~self.active[parent])
@@ -86,7 +87,13 @@ class ResidentTextures(ShortRepr):
         return int(self.textures.hierarchy.node_cost[self.active].sum())
 
     def level_map(self, texture: int = 0) -> np.ndarray:
-        """The finest resident mip level of each cell (tile of level 0) of one texture, int32 [GY, GX]."""
+        """The finest resident mip level of each cell (tile of level 0) of one texture, int32 [GY, GX].
+
+        Raises
+        ------
+        HraError : no such texture.
+        """
+        texture = whole_in("texture", texture, range(len(self.textures.textures)))
         parent, page = page_parents(self.textures.hierarchy), self.textures.finest_pages[texture].copy()
         while (missing := ~self.active[page]).any():
             page[missing] = parent[page[missing]]
@@ -96,7 +103,13 @@ class ResidentTextures(ShortRepr):
         """One mip level [H, W, C] of a texture as the resident pages show it.
 
         What is not resident is filled with the texels of the finest level that is, without filtering.
+
+        Raises
+        ------
+        HraError : no such level or texture.
         """
+        texture = whole_in("texture", texture, range(len(self.textures.textures)))
+        level = whole_in("level", level, range(len(self.textures.textures[texture].mips)))
         mips, cell = self.textures.textures[texture].mips, self.textures.textures[texture].pages.cell
         row_page, column_page = (np.arange(size) // cell for size in mips[level].shape[:2])
         # All cells under a page of ``level`` have one finest resident level, unless that is finer than ``level``.

@@ -146,12 +146,12 @@ def whole_number(value: Any) -> int | None:
         return None
 
 
-def whole_in(name: str, value: Any, allowed: range = COUNTS) -> int:
+def whole_in(name: str, value: Any, allowed: range = COUNTS, kind: type[HraError] = HraError) -> int:
     """``value`` as one of the ``allowed`` ints; ranges that end with those of `COUNTS` have no end.
 
     Raises
     ------
-    HraError : another one, or no whole number.
+    HraError : another one, or no whole number; of that ``kind``.
     """
     whole = whole_number(value)
     if whole is None or whole not in allowed:
@@ -160,7 +160,7 @@ def whole_in(name: str, value: Any, allowed: range = COUNTS) -> int:
         )
         choice += f" in steps of {allowed.step}" if allowed.step > 1 else ""
         shown = value if whole is None or whole.bit_length() < 64 else "a larger one"
-        raise HraError(f"{name} must be an integer {choice}, got {shown!r}", where=name, fix=f"use one {choice}")
+        raise kind(f"{name} must be an integer {choice}, got {shown!r}", where=name, fix=f"use one {choice}")
     return whole
 
 

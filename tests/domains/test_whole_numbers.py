@@ -25,6 +25,8 @@ ATTENTION = [[3, 1], [0, 4]]
 LINEAR = SimpleNamespace(flops=lambda text, visual, patches: text + visual)
 SCENE = textures.PlaneScene.ground(TEXELS, width=10.0)
 STREAMED = textures.TextureAllocator(SCENE.textures, textures.AnalyticFeedback(SCENE))
+RESIDENT = textures.ResidentTextures(SCENE.textures, np.ones(len(SCENE.textures.hierarchy.node_cost), bool))
+PHOTO = hra.samples.path("photo.jpg")
 CAMERA = hra.Camera.perspective((0, 1, 0), (0, 1, -1))
 NO_TILES: Any = None
 TRIANGLE = meshes.from_arrays(np.eye(3), [[0, 1, 2]])
@@ -81,6 +83,14 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "updates": lambda: tiles.replay(NO_TILES, [], tiles.CesiumRule(100), updates=0),
     "samples": lambda: meshes.check(CLUSTERS, cuts=1, samples=0),
     "cuts": lambda: meshes.check(CLUSTERS, cuts=-1),
+    "stride": lambda: textures.AnalyticFeedback(SCENE, 0.5).observe(CAMERA),  # pyright: ignore
+    "no texture": lambda: RESIDENT.level_map(-1),
+    "no level": lambda: RESIDENT.compose(level=-1),
+    "no page in a frame": lambda: textures.view_quality(SCENE, [CAMERA], [[-1]]),
+    "frames between": lambda: textures.view_quality(SCENE, [CAMERA], [[0]], every=np.nan),  # pyright: ignore
+    "a viewport of a map": lambda: textures.SaliencyMap(np.ones((2, 2)), (0, -1)),
+    "places on a map": lambda: textures.SaliencyMap(np.ones((2, 2)), (9, 9))(np.array([[np.nan, 0]])),
+    "limit of texels": lambda: textures.open_image(PHOTO, max_texels=np.nan),  # pyright: ignore
     "seed of a check": lambda: meshes.check(CLUSTERS, cuts=1, seed=-1),
     "shares": lambda: meshes.build_discrete(TRIANGLE, [1, np.nan]),
     "shares that are none": lambda: meshes.build_discrete(TRIANGLE, "ab"),  # pyright: ignore

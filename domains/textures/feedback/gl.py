@@ -9,9 +9,11 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.textures.feedback.feedback import Feedback
+from hra.domains.textures.views.raycast import STRIDES
 from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import CameraError
 from hra.kernels.raster import EMPTY, Context, DrawList, FeedbackBuffer, FeedbackImage, TextureTable
+from hra.model.arrays import whole_in
 
 _CORNERS = np.array([[0, 0], [1, 0], [0, 1], [1, 1.0]])
 _TRIANGLES = np.array([[0, 1, 2], [2, 1, 3]])
@@ -34,7 +36,7 @@ class GLFeedback:
 
     Raises
     ------
-    CameraError : ``stride`` below one pixel.
+    CameraError : ``stride`` is not a whole number of pixels from 1 on.
     MissingExtra : ModernGL is not installed.
     BackendUnavailable : no OpenGL 4.5.
 
@@ -52,9 +54,7 @@ class GLFeedback:
     """
 
     def __init__(self, scene: PlaneScene, stride: int = 4, context: Context | None = None) -> None:
-        if stride < 1:
-            raise CameraError(f"a stride of {stride} pixels is not positive", where="stride", fix="use 1, 2, 4 or 8")
-        self.scene, self.stride = scene, stride
+        self.scene, self.stride = scene, whole_in("stride", stride, STRIDES, CameraError)
         self._owned = context is None
         self.context = Context() if context is None else context
         self._table = TextureTable(_texture_sizes(scene), _common_cell(scene))

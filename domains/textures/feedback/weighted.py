@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.camera.matrices import viewport_size
 from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
 from hra.errors import MetricError
 from hra.model.arrays import to_numpy
@@ -68,7 +69,7 @@ class SaliencyMap:
 
     Raises
     ------
-    MetricError : other values.
+    MetricError : other values. CameraError : a viewport without pixels.
 
     Examples
     --------
@@ -87,9 +88,12 @@ class SaliencyMap:
         if values.ndim != 2 or values.size == 0 or not (np.isfinite(values) & (values >= 0)).all():
             raise MetricError("a saliency map must be finite numbers >= 0 [rows, columns]", where=str(values.shape))
         object.__setattr__(self, "values", values)
+        object.__setattr__(self, "viewport", viewport_size(self.viewport))
 
     def __call__(self, positions: np.ndarray) -> np.ndarray:
-        """The value of the map under each position [n, 2] in pixels, [n]."""
-        size = np.array(self.values.shape[::-1])
+        """The value of the map under each position [n, 2] in pixels, [n]; MetricError : other positions."""
+        size, positions = np.array(self.values.shape[::-1]), to_numpy(positions)
+        if positions.ndim != 2 or positions.shape[1] != 2 or np.isnan(positions).any():
+            raise MetricError("positions must be numbers [n, 2]", where=f"{positions.dtype} {positions.shape}")
         column, row = np.clip(positions * size / self.viewport, 0, size - 1).astype(np.int64).T
         return self.values[row, column]

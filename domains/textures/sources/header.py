@@ -197,7 +197,7 @@ def _check(spec: Any, name: str, max_texels: int) -> None:
     if spec.deep or spec.depth != 1 or not 1 <= spec.nchannels <= 4:
         what = f"{spec.nchannels} channels, depth {spec.depth}: not an image of 1 to 4 channels"
         raise ImageError(what, where=name, fix="write the channels of one texture to a file of their own")
-    if spec.width < 1 or spec.height < 1 or spec.width * spec.height > max_texels:
+    if spec.width < 1 or spec.height < 1 or not spec.width * spec.height <= max_texels:
         what = f"the image has {spec.width} x {spec.height} texels, not 1 .. {max_texels:,}"
         raise ImageError(what, where=name, fix="scale it down; in Python, pass a larger max_texels if you trust it")
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from hra.errors import HraError, ImageError, MissingExtra
 from hra.files.images.opening import as_image_error
+from hra.traversals.base import is_number
 
 # Files that are stored in scan lines are cached in tiles of this many texels along one side.
 TILE = 128
@@ -40,8 +41,8 @@ class TileCache:
     """
 
     def __init__(self, max_bytes: int = 2**28) -> None:
-        if max_bytes < _LEAST_BYTES:  # OpenImageIO would use more than it was told
-            what = f"a cache of {max_bytes} bytes is too small"
+        if not (is_number(max_bytes) and max_bytes >= _LEAST_BYTES):  # OpenImageIO would use more than it was told
+            what = f"a cache of {max_bytes!r} bytes is too small"
             raise HraError(what, where="max_bytes", fix=f"use {_LEAST_BYTES} or more")
         self._max_bytes = max_bytes
         self._cache = openimageio().ImageCache(False)

@@ -15,6 +15,7 @@ from hra.domains.textures.views.rendering import shade
 from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import ArrayError
 from hra.files.images import flip, psnr
+from hra.model.arrays import POSITIVE, indices, whole_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,7 @@ def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequenc
 
     Raises
     ------
-    ArrayError : numbers of frames that differ, or ``every`` below 1.
+    ArrayError : numbers of frames that differ, numbers of no page, or ``every`` below 1.
 
     Examples
     --------
@@ -107,11 +108,12 @@ def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequenc
     >>> quality.frames, quality.psnr < 99
     (array([0, 1]), array([ True, False]))
     """
-    if len(cameras) != len(resident) or every < 1:
-        raise ArrayError(f"{len(cameras)} cameras, {len(resident)} frames, every {every}", where="view_quality")
+    every = whole_in("every", every, POSITIVE, ArrayError)
+    if len(cameras) != len(resident):
+        raise ArrayError(f"{len(cameras)} cameras, {len(resident)} frames", where="view_quality")
     frames = range(0, len(cameras), every)
     pages = scene.textures.hierarchy.node_cost.size
     active = np.zeros((len(frames), pages), np.bool_)
     for row, frame in zip(active, frames, strict=True):
-        row[resident[frame]] = True
+        row[indices("resident", resident[frame], 0, pages)] = True
     return ViewJudge(scene, cameras).quality(frames, [ResidentTextures(scene.textures, row) for row in active])

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.camera import Camera
+from hra.camera.matrices import VIEWPORT_SIDE
 from hra.compiling import njit
 from hra.domains.textures.views.scene import PlaneScene, TexturedPlane
 from hra.errors import CameraError
+from hra.model.arrays import whole_in
+
+# Pixels along one side of a cell.
+STRIDES = range(1, VIEWPORT_SIDE + 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +48,9 @@ def cast_rays(scene: PlaneScene, camera: Camera, stride: int = 1) -> Hits:
 
     Raises
     ------
-    CameraError : ``stride`` below one pixel.
+    CameraError : ``stride`` is not a whole number of pixels from 1 on.
     """
-    if stride < 1:
-        raise CameraError(f"a stride of {stride} pixels is not positive", where="stride", fix="use 1, 2, 4 or 8")
+    stride = whole_in("stride", stride, STRIDES, CameraError)
     width, height = camera.viewport
     columns, column_pixels = _cells(width, stride)
     rows, row_pixels = _cells(height, stride)

@@ -167,7 +167,7 @@ def _open(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> I
 def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> None:
     """Refuse more pixels than allowed, or than the file can hold: Pillow takes the memory for all of them at once."""
     width, height = image.size
-    if width * height > max_pixels:
+    if not width * height <= max_pixels:
         what = f"the image has {width} x {height} pixels, more than the limit of {max_pixels:,}"
         raise ImageError(what, where=str(path), fix=_TOO_LARGE.format("pass a larger max_pixels"))
     place = stream.tell()
