@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.camera import Camera
-from hra.model.arrays import frozen
+from hra.model.arrays import frozen, read_only
 from hra.model.hierarchy import Hierarchy
 
 # The earth (WGS 84): half of its axes in metres, and the share by which a tileset on it may be off its surface (16 km).
@@ -133,8 +133,8 @@ class Tileset:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for array in (self.parent, self.error, self.content_bytes, self.additive):
-            frozen(array)
+        for name in ("parent", "error", "content_bytes", "additive"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __len__(self) -> int:
         return len(self.parent)

@@ -187,6 +187,11 @@ def frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A read-only view of ``array``, for arrays of the caller, who may go on writing to them."""
+    return frozen(array.view())
+
+
 def offsets_of(counts: np.ndarray) -> np.ndarray:
     """Offsets [n + 1] of consecutive runs with these ``counts`` [n], int32."""
     offsets = np.zeros(counts.size + 1, np.int32)

@@ -17,7 +17,7 @@ from hra.domains.meshes.mesh.report import BuildReport
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import first_at_position
 from hra.errors import HraError
-from hra.model.arrays import ReadOnlyArrays, frozen, indices
+from hra.model.arrays import ReadOnlyArrays, frozen, indices, read_only
 from hra.model.hierarchy import Hierarchy
 
 CostUnit = Literal["triangles", "bytes"]
@@ -83,8 +83,8 @@ class ClusterMesh(ReadOnlyArrays):
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        for array in (self.positions, self.indices, self.offsets):
-            frozen(array)
+        for name in ("positions", "indices", "offsets"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @classmethod
     def from_table(

@@ -69,6 +69,13 @@ def test_distances_to_boxes_whose_axes_lean_are_those_of_a_search():
         np.testing.assert_allclose(volumes.distances(eye), found, atol=1e-8)
 
 
+def test_arrays_of_the_caller_stay_writable():
+    parent, bytes_ = np.array([-1]), np.ones(1, int)
+    volumes = Volumes(np.zeros((1, 3)), np.eye(3)[None], np.zeros(1))
+    made = tiles.Tileset(parent, np.ones(1), bytes_, ("a",), np.zeros(1, bool), volumes)
+    assert parent.flags.writeable and bytes_.flags.writeable and not made.parent.flags.writeable
+
+
 def test_what_is_behind_or_beside_is_out_of_view():
     camera = hra.Camera.perspective((0, 0, 10), (0, 0, 0), viewport=(100, 100))
     center = np.array([[0, 0, 0], [0, 0, 20], [30, 0, 0], [0.0, -30, 0]])

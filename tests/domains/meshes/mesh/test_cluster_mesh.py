@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -76,3 +77,11 @@ def test_skull_cuts_at_fifty_thresholds_are_closed(skull_clusters: meshes.Cluste
         counts.append(allocation.cost)
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > 10 * counts[-1]
+
+
+def test_arrays_of_the_caller_stay_writable(bumpy_clusters: meshes.ClusterMesh) -> None:
+    given = {name: getattr(bumpy_clusters, name).copy() for name in ("positions", "indices", "offsets")}
+    made = replace(bumpy_clusters, **given)
+    for name, array in given.items():
+        held = getattr(made, name)
+        assert array.flags.writeable and not held.flags.writeable and np.shares_memory(array, held)
