@@ -78,6 +78,11 @@ def cache_of(given: Any) -> Any:
     return given["cache"] if "cache" in given else given.get("past_key_values")
 
 
+def cache_argument(output: Any) -> dict[str, Any]:
+    """The cache of an output by its name, as the next step of the model takes it."""
+    return {"cache" if "cache" in output else "past_key_values": cache_of(output)}
+
+
 def _paid(attention: Any, hidden: Tensor, rotary: tuple[Tensor, Tensor], inputs: Mapping[str, Any]) -> Tensor:
     """Softmax over what the last token may see."""
     queries, keys = (heads(attention, name, hidden) for name in ("q", "k"))

@@ -10,7 +10,7 @@ from torch import Tensor
 from transformers import StaticCache
 
 from hra.errors import ArrayError
-from hra.integrations.transformers.language_attention import cache_of
+from hra.integrations.transformers.language_attention import cache_argument, cache_of
 from hra.integrations.transformers.positions import counts_tokens
 from hra.integrations.transformers.prompts import TYPES
 
@@ -80,7 +80,7 @@ def next_turn(
         "input_ids": torch.cat([sequences, ids.to(sequences)], dim=1),
         "attention_mask": _longer(mask, real * mask.max()),
         "position_ids": torch.cat([places, new.to(places)], dim=-1),
-        "cache" if "cache" in output else "past_key_values": cache,
+        **cache_argument(output),
     }
 
 

@@ -16,6 +16,7 @@ from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, InvalidBudget
 from hra.integrations.transformers import CostModel, Dropping, Stage, Timed, configuration, reduce
 from hra.integrations.transformers.cost import patches_of
+from hra.integrations.transformers.language_attention import cache_argument, cache_of
 from tests.helpers.model_matrix import SERVED, Case
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
@@ -88,8 +89,8 @@ def test_prompt_and_one_more_token(name, kept):
     cost = stated(name, model, inputs, tokens=kept)
     given = small.inputs
     assert cost.prefill == pytest.approx(counted(lambda: model(**given, logits_to_keep=1)), rel=CLOSE)
-    cache = model(**small.inputs, use_cache=True).past_key_values
-    step = {"attention_mask": small.mask(0), "position_ids": small.positions(0), "past_key_values": cache}
+    cache = cache_argument(model(**small.inputs, use_cache=True))
+    step = {"attention_mask": small.mask(0), "position_ids": small.positions(0), **cache}
     ids = torch.ones(1, 1, dtype=torch.long)
     assert cost.decoding == pytest.approx(counted(lambda: model(input_ids=ids, **step)), rel=CLOSE)
 
@@ -98,7 +99,7 @@ def test_prompt_and_one_more_token(name, kept):
 def test_layers_of_different_lengths(name):
     model, inputs = watched(name), prompts(name)
     with Dropping(model, [Stage(2, 0.5, ahead=True), Stage(3, 0.25, ahead=True)]) as inside:
-        cache = model(**inputs, use_cache=True, logits_to_keep=1).past_key_values
+        cache = cache_of(model(**inputs, use_cache=True, logits_to_keep=1))
         found = counted(lambda: model(**inputs, logits_to_keep=1))
     layers = [count for (count,) in inside.counts]
     cost = stated(name, model, inputs, layers=layers)
@@ -113,7 +114,7 @@ def test_layers_of_different_lengths(name):
 @FAMILY
 def test_memory_of_the_cache(name):
     model, inputs = model_of(name), prompts(name)
-    cache = model(**inputs, use_cache=True).past_key_values
+    cache = cache_of(model(**inputs, use_cache=True))
     values = sum(layer.keys.numel() + layer.values.numel() for layer in cache.layers)
     assert stated(name, model, inputs).cache == 2 * values
 

@@ -11,6 +11,7 @@ import torch
 
 from hra.domains import tokens
 from hra.integrations.transformers import Reduced, reduce
+from hra.integrations.transformers.language_attention import cache_argument
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts, real_positions, row_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -194,7 +195,7 @@ def decode(name: str, inputs: Any, following: Any) -> Any:
         mask, positions = following(step)
         out = model(name)(
             input_ids=logits[-1].argmax(-1, keepdim=True), attention_mask=mask, position_ids=positions,
-            past_key_values=out.past_key_values, use_cache=True,
+            **cache_argument(out), use_cache=True,
         )  # fmt: skip
         logits.append(out.logits[:, -1])
     return torch.stack(logits)

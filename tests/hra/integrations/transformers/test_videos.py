@@ -16,6 +16,7 @@ from hra.errors import ArrayError, HraError
 from hra.integrations.transformers import CostModel, Reduced, next_turn, reduce, shown
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded
+from hra.integrations.transformers.language_attention import cache_argument
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.prompts import Prompts
 from hra.integrations.transformers.signals import Signals, recorded
@@ -168,7 +169,7 @@ def test_decoding_goes_on_as_the_masked_run(name: str) -> None:
         mask = torch.cat([whole["attention_mask"], torch.ones(2, step + 1)], 1)
         out = made(name)(
             input_ids=out.logits[:, -1].argmax(-1, keepdim=True), attention_mask=mask, position_ids=latest + step + 1,
-            past_key_values=out.past_key_values, use_cache=True,
+            **cache_argument(out), use_cache=True,
         )  # fmt: skip
 
 

@@ -147,8 +147,10 @@ def _language(subject: Subject, inputs: dict[str, Any], following: int) -> dict[
     """Seconds of the prompt, and of one further token."""
     import torch
 
+    from hra.integrations.transformers.language_attention import cache_argument
+
     prefill, out = _timed(lambda: subject.model(**inputs, use_cache=True, logits_to_keep=1))
-    cache = {"past_key_values": out.past_key_values}
+    cache = cache_argument(out)
     token = torch.full((1, 1), 5)
     steps = [
         _timed(lambda at=at: subject.model(input_ids=token, position_ids=torch.tensor([[at]]), **cache))[0]

@@ -9,6 +9,7 @@ import torch
 from hra.domains import tokens
 from hra.errors import ArrayError
 from hra.integrations.transformers import INSIDE, Dropping, Reallocating, reduce
+from hra.integrations.transformers.language_attention import cache_argument, cache_of
 from tests.helpers.reallocating_cases import CLOSE, FAMILY, IMAGES, STEPS, answer, model
 from tests.helpers.tiny_models import PROCESSOR, model_of, prompts
 
@@ -57,7 +58,7 @@ def test_a_set_that_stays_is_a_mask_of_the_prompt(name):
         mask = torch.cat([mask, mask.new_ones(1, 1)], dim=1)
         out = model(name)(
             input_ids=found[step].argmax(-1, keepdim=True), attention_mask=mask,
-            position_ids=torch.tensor([[inputs["input_ids"].shape[1] + step]]), past_key_values=out.past_key_values,
+            position_ids=torch.tensor([[inputs["input_ids"].shape[1] + step]]), **cache_argument(out),
         )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def test_the_attention_is_the_models_own():
     visual = inputs["input_ids"] == used.config.image_token_id
     for row, kept in enumerate(first):
         assert set(np.flatnonzero(kept)) == set(table[row, visual[row]].topk(6).indices.tolist())
-    assert out.past_key_values.layers[2].keys.shape[2] == inputs["input_ids"].shape[1]
+    assert cache_of(out).layers[2].keys.shape[2] == inputs["input_ids"].shape[1]
 
 
 def test_removed_keys_leave_the_cache():
@@ -89,7 +90,7 @@ def test_removed_keys_leave_the_cache():
     with Reallocating(model("llava"), 6, "remove"):
         out = model("llava").generate(**inputs, max_new_tokens=3, return_dict_in_generate=True, pad_token_id=0)
     length = inputs["input_ids"].shape[1]
-    lengths = [layer.keys.shape[2] for layer in out.past_key_values.layers]
+    lengths = [layer.keys.shape[2] for layer in cache_of(out).layers]
     assert lengths == [length + 2, *[length - 58 + 2] * 3]
 
 
