@@ -16,7 +16,7 @@ from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import page_parents, texels_of_page
 from hra.domains.textures.texture_set import TextureSet
 from hra.errors import ArrayError
-from hra.model.arrays import offsets_of, to_numpy, whole_in
+from hra.model.arrays import mask, offsets_of, whole_in
 from hra.model.short_repr import ShortRepr
 from hra.residency import Trace
 
@@ -53,9 +53,7 @@ class ResidentTextures(ShortRepr):
 
     def __post_init__(self) -> None:
         parent = page_parents(self.textures.hierarchy)
-        object.__setattr__(self, "active", to_numpy(self.active))
-        if self.active.shape != parent.shape or self.active.dtype != np.bool_:
-            raise ArrayError(f"active must be bool [{parent.size}]", where=f"{self.active.dtype} {self.active.shape}")
+        object.__setattr__(self, "active", mask("active", self.active, parent.size))
         orphan = np.where(parent < 0, ~self.active, self.active & ~self.active[parent])
         if orphan.any():
             page = int(orphan.argmax())
@@ -68,9 +66,13 @@ class ResidentTextures(ShortRepr):
         Parameters
         ----------
         held : bool [N], in any combination, such as a policy leaves that knows nothing of parents.
+
+        Raises
+        ------
+        ArrayError : another shape or dtype.
         """
         parent = page_parents(textures.hierarchy)
-        active = held | (parent < 0)
+        active = mask("held", held, parent.size) | (parent < 0)
         # A step for every level that pages are above each other.
         while (orphan := active & (parent >= 0) & ~active[parent]).any():
             active &= ~orphan

@@ -135,6 +135,19 @@ def indices(name: str, values: Any, low: int, high: int, length: int | None = No
     return array.astype(np.int32 if high <= 2**31 else np.int64)
 
 
+def mask(name: str, values: Any, length: int) -> np.ndarray:
+    """``values`` as bool [length]; numbers do not count as such, of which ``~`` makes others.
+
+    Raises
+    ------
+    ArrayError : of another kind or length.
+    """
+    array = to_numpy(values)
+    if array.dtype != np.bool_ or array.shape != (length,):
+        raise ArrayError(f"{name} must be bool [{length}], got {array.dtype} {list(array.shape)}", where=name)
+    return array
+
+
 def whole_number(value: Any) -> int | None:
     """``value`` as an int of Python, None for what is not a whole number.
 

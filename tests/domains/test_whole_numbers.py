@@ -91,6 +91,17 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "a viewport of a map": lambda: textures.SaliencyMap(np.ones((2, 2)), (0, -1)),
     "places on a map": lambda: textures.SaliencyMap(np.ones((2, 2)), (9, 9))(np.array([[np.nan, 0]])),
     "limit of texels": lambda: textures.open_image(PHOTO, max_texels=np.nan),  # pyright: ignore
+    "unit": lambda: meshes.scene_lod("no.glb", [0.5], unit="bits"),  # pyright: ignore
+    "pixels": lambda: meshes.build_discrete(TRIANGLE).by_pixels(CAMERA, np.nan),
+    "cuts of tiles": lambda: meshes.check_tileset("no", cuts=0.5),  # pyright: ignore
+    "frames around": lambda: meshes.orbit(np.array([[0, 0, 0], [1, 1, 1]]), 0.5, (9, 9)),  # pyright: ignore
+    "no bounds": lambda: meshes.orbit(np.zeros((0, 3)), 2, (9, 9)),
+    "lists": lambda: meshes.TriangleMesh([[0, 0, 0]], [[0, 0, 0]]),  # pyright: ignore
+    "no rows of tiles": lambda: tokens.hired_budgets(ATTENTION, (0, 2), 9),
+    "patch of bands": lambda: tokens.LaplacianFrame().analyse(IMAGE, 0),
+    "boxes": lambda: tokens.prune(tokens.relevance_pyramid(np.eye(4)), np.zeros(4, int), 0.5),
+    "another size": lambda: tokens.explained(tokens.TokenContext.of(IMAGE), IMAGE[:9]),
+    "numbers for bools": lambda: textures.ResidentTextures.drawable(SCENE.textures, np.zeros(5, int)),
     "seed of a check": lambda: meshes.check(CLUSTERS, cuts=1, seed=-1),
     "shares": lambda: meshes.build_discrete(TRIANGLE, [1, np.nan]),
     "shares that are none": lambda: meshes.build_discrete(TRIANGLE, "ab"),  # pyright: ignore

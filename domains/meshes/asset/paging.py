@@ -14,7 +14,7 @@ from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import HierarchyError, wrong_kind
-from hra.model.arrays import frozen, offsets_of
+from hra.model.arrays import frozen, mask, offsets_of
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
@@ -135,6 +135,10 @@ def drawable(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np
     -------
     int64 [K], numbers of clusters, ascending.
 
+    Raises
+    ------
+    ArrayError : other arrays.
+
     Examples
     --------
     >>> import numpy as np, hra
@@ -154,8 +158,8 @@ def drawable(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np
 def drawable_refinements(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np.ndarray:
     """The refinements of the cut that `drawable` finds, bool [R]; parameters as there."""
     hierarchy = asset.hierarchy
-    missing = ~resident[asset.page_of] & (hierarchy.added_by >= 0)
-    possible = selected.copy()
+    missing = ~mask("resident", resident, len(asset.page_bytes))[asset.page_of] & (hierarchy.added_by >= 0)
+    possible = mask("selected", selected, len(hierarchy)).copy()
     possible[hierarchy.added_by[missing]] = False
     drop_without_predecessors(hierarchy.edges, possible)
     return possible

@@ -27,6 +27,7 @@ from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import make_folder
 from hra.model.short_repr import html_table
+from hra.traversals.base import is_number
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _HEADER, _CHUNK_HEADER = 12, 8
@@ -90,7 +91,13 @@ class DiscreteLOD:
         """The coarsest level whose error is at most ``pixels`` wherever the mesh is nearest to the camera.
 
         By the estimate: true displacements may exceed it several times.
+
+        Raises
+        ------
+        HraError : pixels that are not a number >= 0.
         """
+        if not (is_number(pixels) and pixels >= 0):
+            raise HraError(f"an error of {pixels!r} pixels", where="pixels", fix="pass a number >= 0")
         scale = camera.pixels_per_unit(self.center[None], np.array([self.radius]))[0]
         return int(np.flatnonzero(self.errors * scale <= pixels).max(initial=0))
 

@@ -166,7 +166,7 @@ def scene_lod(
 
     Raises
     ------
-    HraError : levels that do not fall, or are not above 0.
+    HraError : levels that do not fall, or are not above 0; another unit.
     BudgetTooSmall : a level in bytes below the coarsest triangles with the smallest images.
     FileError, LimitExceeded, MeshError, MissingExtra, BackendUnavailable : see `load`.
 
@@ -184,6 +184,8 @@ def scene_lod(
     >>> lod.triangles[1] <= 500 < lod.triangles[0]
     True
     """
+    if unit not in ("triangles", "bytes"):
+        raise HraError(f"a unit of {unit!r}", where="unit", fix="use 'triangles' or 'bytes'")
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
     # Bounds of clusters decide only what images get: the distances of levels are measured on the levels.

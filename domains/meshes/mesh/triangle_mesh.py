@@ -112,8 +112,7 @@ def referenced_only(
 
 def check_positions(positions: np.ndarray, where: str) -> None:
     """Raise MeshError unless ``positions`` are numbers [V, 3] that are finite in float32."""
-    if isinstance(positions, np.ma.MaskedArray):
-        raise MeshError("positions are a masked array", where=where, fix="use meshes.from_arrays, which converts")
+    _check_plain("positions", positions, where)
     if positions.ndim != 2 or positions.shape[1] != 3 or positions.dtype.kind not in "iuf":
         raise MeshError(f"positions must be numbers [V, 3], got {positions.dtype} {positions.shape}", where=where)
     limit = np.finfo(np.float32).max
@@ -128,6 +127,7 @@ def check_positions(positions: np.ndarray, where: str) -> None:
 
 def check_triangles(triangles: np.ndarray, vertex_count: int, where: str) -> None:
     """Raise MeshError unless ``triangles`` are integers [F, 3] below ``vertex_count``, with F > 0."""
+    _check_plain("triangles", triangles, where)
     if triangles.size == 0:
         raise MeshError("the mesh has no triangles", where=where, fix="point clouds and curves cannot be simplified")
     if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
@@ -142,6 +142,12 @@ def check_triangles(triangles: np.ndarray, vertex_count: int, where: str) -> Non
         where=f"{where}, triangle {bad[0]} (and {bad.size - 1} more)",
         fix="export the mesh again",
     )
+
+
+def _check_plain(name: str, values: np.ndarray, where: str) -> None:
+    if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray):
+        what = f"{name} are a {type(values).__name__}, no plain array"
+        raise MeshError(what, where=where, fix="use meshes.from_arrays, which converts")
 
 
 def check_attributes(attributes: VertexAttributes, triangles: np.ndarray, vertex_count: int, where: str) -> None:

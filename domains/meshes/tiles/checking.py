@@ -17,6 +17,7 @@ from hra.domains.meshes.tiles.content import COMPRESSION
 from hra.domains.meshes.tiles.tileset import TILESET
 from hra.files.json_text import parse_object
 from hra.files.local_files import local_path, read_regular
+from hra.model.arrays import whole_in
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def check_tileset(folder: str | Path, *, cuts: int = 200, seed: int = 0) -> Tile
 
     Raises
     ------
-    FileError : a file is missing or damaged.
+    FileError : a file is missing or damaged. HraError : ``cuts`` or ``seed`` is not a whole number >= 0.
 
     Examples
     --------
@@ -82,7 +83,7 @@ def check_tileset(folder: str | Path, *, cuts: int = 200, seed: int = 0) -> Tile
     >>> meshes.check_tileset("tiles", cuts=20).cracked_cuts
     0
     """
-    folder = local_path(folder)
+    folder, cuts, seed = local_path(folder), whole_in("cuts", cuts), whole_in("seed", seed)
     path = folder / TILESET
     header = parse_object(read_regular(path), "tileset", str(path))
     _, origin = glb_corners(folder / header["root"]["content"]["uri"])

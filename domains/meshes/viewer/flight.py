@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hra.camera import Camera
+from hra.camera.matrices import bounding_box
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.mesh_streamer import MeshStreamer, MeshUpdate
 from hra.domains.meshes.asset.paging import PageAllocator
@@ -21,6 +22,7 @@ from hra.errors import CameraError, MissingExtra
 from hra.files.images import quality
 from hra.kernels.raster import EMPTY
 from hra.kernels.raster.clusters.renderer import FrameFacts
+from hra.model.arrays import whole_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,10 @@ def orbit(bounds: np.ndarray, frames: int, viewport: tuple[int, int], **placed: 
     bounds : [2, 3], of the mesh.
     placed : elevation and up, as `Camera.orbit` takes them.
 
+    Raises
+    ------
+    CameraError : other bounds. HraError : ``frames`` is not a whole number >= 0.
+
     Examples
     --------
     >>> from hra.domains import meshes
@@ -79,7 +85,8 @@ def orbit(bounds: np.ndarray, frames: int, viewport: tuple[int, int], **placed: 
     >>> first.viewport
     (160, 120)
     """
-    far = 1.15 * float(np.linalg.norm(np.ptp(np.asarray(bounds), axis=0)))
+    frames, bounds = whole_in("frames", frames), bounding_box(bounds)
+    far = 1.15 * float(np.linalg.norm(np.ptp(bounds, axis=0)))
     cameras = []
     for k in range(frames):
         share = k / max(frames, 1)

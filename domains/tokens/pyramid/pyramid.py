@@ -13,7 +13,7 @@ from hra.domains.tokens.pyramid.blocks import block_means
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
 from hra.kernels import Pyramid, build_pyramid, level_errors, node_errors, take_blocks
-from hra.model.arrays import frozen, whole_number
+from hra.model.arrays import POSITIVE, frozen, whole_in, whole_number
 from hra.model.short_repr import ShortRepr
 
 
@@ -168,7 +168,8 @@ def checked_sizes(patch: Any, levels: Any = None) -> tuple[int, int | None]:
 
 def full_depth(image_size: tuple[int, ...], patch: int) -> int:
     """Levels that it takes until one patch shows the whole image of (height, width) pixels."""
-    return 1 + (-(-int(max(image_size)) // int(patch)) - 1).bit_length()  # frames take what users pass
+    side = patch if type(patch) is int and patch > 0 else whole_in("patch", patch, POSITIVE, ArrayError)
+    return 1 + (-(-int(max(image_size)) // side) - 1).bit_length()
 
 
 def patch_boxes(positions: np.ndarray, patch: int, height: int, width: int) -> np.ndarray:

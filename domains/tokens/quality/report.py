@@ -91,6 +91,10 @@ def explained(context: TokenContext, shown: np.ndarray) -> float:
 
     1 for the image itself, 0 for the canvas. A constant image leaves nothing to explain: 1 if it is shown exactly.
 
+    Raises
+    ------
+    ArrayError : a picture of another size.
+
     Examples
     --------
     >>> import numpy as np
@@ -101,6 +105,9 @@ def explained(context: TokenContext, shown: np.ndarray) -> float:
     1.0
     """
     image, weight = context.pyramid.image.astype(np.float64), pixel_relevance(context)
+    if np.shape(shown) != image.shape:
+        what = f"the picture is {list(np.shape(shown))}, and the image {list(image.shape)}"
+        raise ArrayError(what, where="shown", fix="pass what the image is shown as, of its size")
     blank = float((weight * ((image - image.mean(axis=(0, 1))) ** 2).sum(axis=2)).sum())
     error = float((weight * ((image - shown) ** 2).sum(axis=2)).sum())
     if not blank:

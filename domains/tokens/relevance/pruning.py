@@ -14,9 +14,9 @@ import numpy as np
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.scores import checked_scores
 from hra.domains.tokens.relevance.together import prepare_all
-from hra.errors import MetricError
+from hra.errors import ArrayError, MetricError
 from hra.kernels import Pyramid, build_pyramid, rect_max
-from hra.model.arrays import to_numpy
+from hra.model.arrays import to_numpy, whole_in
 
 # Patches along one side of the regions that are tested first.
 _REGION = 16
@@ -61,6 +61,10 @@ def prune(pyramid: Pyramid, boxes: np.ndarray, threshold: float, patch: int = 16
     -------
     bool [K], True for boxes to keep.
 
+    Raises
+    ------
+    ArrayError : other boxes. HraError : a side that is not a whole number of pixels from 1 on.
+
     Examples
     --------
     >>> import numpy as np
@@ -69,6 +73,9 @@ def prune(pyramid: Pyramid, boxes: np.ndarray, threshold: float, patch: int = 16
     >>> tokens.prune(pyramid, np.array([[0, 0, 16, 16], [16, 0, 32, 16]]), threshold=0.5)
     array([ True, False])
     """
+    boxes, patch = to_numpy(boxes), whole_in("patch", patch, range(1, 2**16))
+    if boxes.ndim != 2 or boxes.shape[1] != 4 or boxes.dtype.kind not in "iu":
+        raise ArrayError(f"boxes must be whole numbers [K, 4], got {boxes.dtype} {list(boxes.shape)}", where="boxes")
     first, last = boxes[:, :2] // patch, (boxes[:, 2:] - 1) // patch
     cells = np.concatenate([first, last], axis=1).astype(np.int32)
     # What reaches beyond a box may be relevant where the box is not: where the answer is open, look closer.

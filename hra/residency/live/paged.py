@@ -11,7 +11,7 @@ import numpy as np
 from hra.caching import cached_property
 from hra.compiling import njit
 from hra.errors import ArrayError
-from hra.model.arrays import frozen, indices, numbers
+from hra.model.arrays import frozen, indices, mask, numbers
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.sets import drop_without_predecessors, take_with_predecessors
@@ -98,8 +98,8 @@ class PagedHierarchy:
         )
 
     def held(self, selected: np.ndarray) -> np.ndarray:
-        """The pages that the refinements ``selected`` of ``hierarchy`` hold, bool [P]."""
-        return np.where(self.loads < 0, True, selected[self.loads])
+        """The pages that the refinements ``selected`` of ``hierarchy`` hold, bool [P]; ArrayError : not bool [R]."""
+        return np.where(self.loads < 0, True, mask("selected", selected, len(self.hierarchy))[self.loads])
 
     def shown(self, gain: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The refinements of the content to draw from what is there, bool [R]: all that gain or lead to gain.

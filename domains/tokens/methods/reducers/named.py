@@ -22,7 +22,7 @@ from hra.domains.tokens.methods.reducers.reducer import Reducer
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.errors import ArrayError
-from hra.model.arrays import to_numpy, whole_number
+from hra.model.arrays import POSITIVE, to_numpy, whole_in, whole_number
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
@@ -246,7 +246,7 @@ def hired_budgets(
 
     Raises
     ------
-    ArrayError : attention of another shape, negative or not finite; a total or a share that is none.
+    ArrayError : attention of another shape, negative or not finite; a total, a share or a number of tiles that is none.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def hired_budgets(
     if count is None or not 0 <= overview <= 1:
         what = f"a total of {total!r} tokens, and {overview!r} of them for the overview"
         raise ArrayError(what, where="total", fix="pass a whole number of tokens, and a share from 0 to 1")
-    total = count
+    total, (down, across) = count, _sides(tiles)
     if by not in ("cells", "attention"):
         raise ArrayError(f"by={by!r} is unknown", where="by", fix="use 'cells' or 'attention'")
     if not np.isfinite(worth).all() or (worth < 0).any():
@@ -271,9 +271,16 @@ def hired_budgets(
     if by == "cells":
         best = np.argsort(-worth.ravel(), kind="stable")[: int(worth.size * (1 - overview))]
         worth = np.isin(np.arange(worth.size), best).astype(np.float64).reshape(worth.shape)
-    rows = np.array_split(worth, tiles[0], axis=0)
-    sums = np.array([part.sum() for row in rows for part in np.array_split(row, tiles[1], axis=1)])
+    rows = np.array_split(worth, down, axis=0)
+    sums = np.array([part.sum() for row in rows for part in np.array_split(row, across, axis=1)])
     most = total if cells is None else int(cells)
     first = min(int(total * overview), most)
     rest = min(total - first, most * len(sums))
     return [first, *largest_remainder(sums, rest, np.full(len(sums), most), minimum=0).tolist()]
+
+
+def _sides(tiles: Any) -> list[int]:
+    """Rows and columns of tiles."""
+    if not isinstance(tiles, (tuple, list)) or len(tiles) != 2:
+        raise ArrayError(f"tiles={tiles!r} are no rows and columns", where="tiles", fix="pass (rows, columns)")
+    return [whole_in("tiles", side, POSITIVE, ArrayError) for side in tiles]
