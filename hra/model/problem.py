@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hra.caching import cached_property
-from hra.errors import BudgetTooSmall, InvalidBudget, MetricError, RepairWarning, wrong_kind
+from hra.errors import BudgetTooSmall, HraError, InvalidBudget, MetricError, RepairWarning, wrong_kind
 from hra.model.arrays import ReadOnlyArrays, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
 from hra.model.hierarchy import Hierarchy, divisible
@@ -300,3 +300,8 @@ def check_covered(budget: float, least: float, unit: str, *, fits: bool) -> None
 def exact_number(value: float) -> str:
     """``value`` with all its digits, so that it can be typed in again."""
     return str(int(value)) if math.isfinite(value) and value == int(value) else repr(float(value))
+
+
+def no_problem(value: Any) -> HraError:
+    """The error for what is no `Problem`: hierarchies and allocations are passed by mistake."""
+    return wrong_kind("problem", value, Problem, "pass the argument of Traversal.select, or Allocation.problem")

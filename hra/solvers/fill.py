@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import ArrayError, wrong_kind
+from hra.errors import ArrayError
 from hra.model.arrays import to_numpy
-from hra.model.problem import Problem
+from hra.model.problem import Problem, no_problem
 from hra.model.sets import take_shrinking, total
 from hra.model.solution import no_bools
 
@@ -84,7 +84,7 @@ def complete(
     array([ True,  True, False])
     """
     if not isinstance(problem, Problem):
-        raise wrong_kind("problem", problem, Problem, "pass the argument of Traversal.select, or Allocation.problem")
+        raise no_problem(problem)
     if type(start) is not np.ndarray or start.dtype != np.bool_ or start.shape != problem.gain.shape:
         raise no_bools(start, problem.gain.size, "start")
     if type(priority) is not np.ndarray or priority.dtype != np.float64:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import wrong_kind
 from hra.model.hierarchy import divisible
-from hra.model.problem import Problem
+from hra.model.problem import Problem, no_problem
 from hra.model.sets import take_with_predecessors, total
 from hra.solvers.dag.dag_relaxation import dag_relaxation
 from hra.solvers.forest.bracket import HullPoint, hull_point
@@ -108,7 +107,7 @@ def relaxation(problem: Problem) -> Relaxation:
     (array([ True, False, False]), 1.5, 7.5)
     """
     if not isinstance(problem, Problem):
-        raise wrong_kind("problem", problem, Problem, "pass the argument of Traversal.select, or Allocation.problem")
+        raise no_problem(problem)
     if problem.hierarchy.parent is None:
         return Relaxation(*dag_relaxation(problem))
     if problem.is_unlimited:
