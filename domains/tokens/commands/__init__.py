@@ -87,6 +87,7 @@ def allocate(
     from hra.domains.tokens.commands.slides import is_large
     from hra.domains.tokens.corpus.command import allocate_images
     from hra.domains.tokens.methods.named import named_allocator
+    from hra.domains.tokens.pictures.sheet import side_by_side
     from hra.files.images import load_image, psnr, save_png
 
     if is_large(image):
@@ -106,10 +107,11 @@ def allocate(
             _check_metric(allocator, allocation, method)
         progress("making the tokens")
         chosen = allocator.realize(allocation)
-        decibels = psnr(chosen.reconstruct(), pixels)
+        given_back = chosen.reconstruct()
+        decibels = psnr(given_back, pixels)
         if out is not None:
             progress(f"drawing {out.name}")
-            save_png(out, tokens.token_sheet(pixels, chosen))
+            save_png(out, side_by_side(pixels, chosen, given_back))
     record = {
         "method": method,
         "relevance": relevance,

@@ -75,20 +75,20 @@ def token_sheet(image: Any, tokens: TokenPlaces) -> np.ndarray:
     >>> sheet.shape[1] > 2 * 512, sheet.dtype
     (True, dtype('uint8'))
     """
-    return _side_by_side(_pixels_of(image, tokens), tokens, tokens.reconstruct())
+    return side_by_side(_pixels_of(image, tokens), tokens, tokens.reconstruct())
 
 
 def portrait(tokens: TokenPlaces) -> bytes | None:
     """A PNG for notebooks: outlines on what the tokens give back, for there is no image; None without Pillow."""
     try:
         given_back = tokens.reconstruct()
-        return png_bytes(_side_by_side(given_back, tokens, given_back))
+        return png_bytes(side_by_side(given_back, tokens, given_back))
     except HraError:
         return None
 
 
-def _side_by_side(pixels: np.ndarray, tokens: TokenPlaces, given_back: np.ndarray) -> np.ndarray:
-    """Outlines on ``pixels`` [H, W, 3] in [0, 1] beside what the tokens give back, above the legend.
+def side_by_side(pixels: np.ndarray, tokens: TokenPlaces, given_back: np.ndarray) -> np.ndarray:
+    """`token_sheet` of ``pixels`` [H, W, 3] in [0, 1] and of what the tokens give back, which is there already.
 
     Both are made small before anything is drawn: at the size of a large photo outlines take four times the seconds and
     thrice the memory.

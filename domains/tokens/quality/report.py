@@ -108,7 +108,10 @@ def explained(context: TokenContext, shown: np.ndarray) -> float:
     if np.shape(shown) != image.shape:
         what = f"the picture is {list(np.shape(shown))}, and the image {list(image.shape)}"
         raise ArrayError(what, where="shown", fix="pass what the image is shown as, of its size")
-    blank = float((weight * ((image - image.mean(axis=(0, 1))) ** 2).sum(axis=2)).sum())
+    # The same for all tokens of a context, of which methods are compared by one.
+    blank = context.once(
+        explained, lambda: float((weight * ((image - image.mean(axis=(0, 1))) ** 2).sum(axis=2)).sum())
+    )
     error = float((weight * ((image - shown) ** 2).sum(axis=2)).sum())
     if not blank:
         return 1.0 if not error else -np.inf
