@@ -8,8 +8,9 @@ counted as squared differences of colours in a picture, with values in 0 .. 1, s
   and far and under every angle: the nearer an octave, the more it counts;
 - a cluster that is displaced by e pixels on an area of n: k n e, as far as nothing is left of it. Pictures are made of
   edges, and what moves changes as many pixels beside each of them as it moves (the linear variogram of dead leaves:
-  Lee, Mumford and Huang 2001). k is measured on scenes that were drawn, and does not follow from how much their images
-  vary, because images move with the surfaces that show them.
+  Lee, Mumford and Huang 2001). Pixels are means, of samples and of texels: moved by far less than one, they change by
+  as much as they move, so that squares of it count. Both are k n e^2 / (e + s). k and s are measured on scenes that
+  were drawn, and do not follow from how much their images vary, because images move with the surfaces that show them.
 
 A surface of area A is seen under every angle: on average a quarter of it as an area (Cauchy). The real size
 of a file is known only once it is written, so triangles are fitted to written files.
@@ -58,8 +59,9 @@ _UNSEEN, _FULL_ENOUGH = 255.0**-2, 0.96
 _SPREAD = 1.5
 # Pictures for errors of images have at most this many texels a side.
 _MOST_SIDE = 1024
-# Squared differences that a displacement of a pixel makes, beside those of images, and the most that one can make.
-_DISPLACED, _WORST = 2.5e-3, 0.1
+# Squared differences that a displacement of a pixel makes, beside those of images, and the most that one can make. A
+# displacement of so many pixels makes half of its share.
+_DISPLACED, _WORST, _SMALL = 5e-3, 0.1, 0.1
 # How much a texture's differences show, by words in its name in glTF.
 _WEIGHTS = (("normal", 0.5), ("base", 1.0), ("diffuse", 1.0), ("emissive", 1.0))
 _OTHER_WEIGHT = 0.25
@@ -443,8 +445,8 @@ class _PictureError(ErrorMetric):
         error = hierarchy.attribute("error").astype(np.float64)
         if "hausdorff" in hierarchy.node:  # the other counts distances between attributes, too
             error = np.minimum(error, hierarchy.attribute("hausdorff"))
-        pixels = hierarchy.attribute("area") * self.per_unit**2 / 4
-        return pixels * np.minimum(_DISPLACED * self.per_unit * error, _WORST)
+        pixels, moved = hierarchy.attribute("area") * self.per_unit**2 / 4, self.per_unit * error
+        return pixels * np.minimum(_DISPLACED * moved**2 / (moved + _SMALL), _WORST)
 
 
 class _Member(HierarchicalResourceAllocator):
