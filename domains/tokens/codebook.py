@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, MissingExtra
-from hra.model.arrays import indices, numbers, to_numpy
+from hra.model.arrays import indices, numbers, to_numpy, whole_in
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.base import is_whole
 
@@ -142,8 +142,13 @@ class Codebook:
         return Codebook(np.concatenate([self.codes, other.codes]))
 
     def bytes_for(self, count: int) -> int:
-        """Bytes of the numbers of this many tokens, each as many bits as the size needs; without the codebook."""
-        return -(-int(count) * max((len(self.codes) - 1).bit_length(), 1) // 8)
+        """Bytes of the numbers of this many tokens, each as many bits as the size needs; without the codebook.
+
+        Raises
+        ------
+        HraError : ``count`` is not a whole number >= 0.
+        """
+        return -(-whole_in("count", count) * max((len(self.codes) - 1).bit_length(), 1) // 8)
 
     def _nearest(self, tokens: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         distance = _squared(tokens, self.codes)

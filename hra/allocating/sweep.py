@@ -18,10 +18,11 @@ from hra.compiling import Stopwatch
 from hra.errors import FileError, HraError, MissingExtra, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import local_path
+from hra.model.arrays import POSITIVE, whole_in
 from hra.model.problem import Problem
 from hra.model.short_repr import html_table
 from hra.model.solution import Solution
-from hra.traversals.base import Traversal, is_whole
+from hra.traversals.base import Traversal
 from hra.traversals.best_first import BestFirst
 from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
@@ -195,9 +196,9 @@ def _check(allocator: Any, budgets: list[float], repeat: int) -> None:
     if not isinstance(allocator, HierarchicalResourceAllocator):
         what = f"the first argument is a {type(allocator).__name__}, not an allocator"
         raise HraError(what, where="sweep", fix="call hra.sweep(allocator, context, budgets, traversals)")
-    if not budgets or not is_whole(repeat) or repeat < 1:
-        what = "no budgets were given" if not budgets else f"{repeat!r} is not a number of rounds"
-        raise HraError(what, where="sweep", fix="pass budgets such as [1_000, 10_000], and repeat >= 1")
+    if not budgets:
+        raise HraError("no budgets were given", where="sweep", fix="pass budgets such as [1_000, 10_000]")
+    whole_in("repeat", repeat, POSITIVE)
 
 
 def _at_budget(problem: Problem, traversals: Mapping[str, Traversal], repeat: int) -> list[SweepRow]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.errors import HraError, wrong_kind
+from hra.errors import wrong_kind
+from hra.model.arrays import whole_in
 from hra.model.precise import precise_difference, up
 from hra.model.problem import Problem
 from hra.model.solution import Solution
@@ -15,7 +16,7 @@ from hra.solvers.duals import certify
 from hra.solvers.fill import complete
 from hra.solvers.search.deepening import improve
 from hra.solvers.search.pareto import new_states
-from hra.traversals.base import Traversal, is_whole
+from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
 # Enough for nearly all trees up to a million refinements; a search that exhausts them takes some 50 ms.
@@ -35,7 +36,7 @@ class Exact(Traversal):
 
     Parameters
     ----------
-    max_states : states that one search may visit before it is given up; each takes up to 28 bytes.
+    max_states : states that one search may visit before it is given up; each takes up to 28 bytes; at most 2**31 - 1.
     spend_all : also take refinements that gain nothing while they fit, so that reachable counts are met to the unit.
 
     Examples
@@ -54,10 +55,7 @@ class Exact(Traversal):
     def __post_init__(self) -> None:
         if not isinstance(self.spend_all, (bool, np.bool_)):
             raise wrong_kind("spend_all", self.spend_all, bool, "use spend_all=True or spend_all=False")
-        if not is_whole(self.max_states):
-            raise wrong_kind("max_states", self.max_states, (int, np.integer), "pass a whole number, such as 2**22")
-        if self.max_states < 1:
-            raise HraError(f"max_states must be at least 1, got {self.max_states}", where="Exact")
+        whole_in("max_states", self.max_states, range(1, 2**31))  # states are numbered in 32 bits
 
     def select(self, problem: Problem) -> Solution:
         """The best set; its shortfall is that of the search, whose proof is not part of the solution."""

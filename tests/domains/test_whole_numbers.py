@@ -31,6 +31,8 @@ CAMERA = hra.Camera.perspective((0, 1, 0), (0, 1, -1))
 NO_TILES: Any = None
 TRIANGLE = meshes.from_arrays(np.eye(3), [[0, 1, 2]])
 CLUSTERS = meshes.build(TRIANGLE)
+GRID = tokens.GridTopK()
+SOME = GRID.realize(GRID.allocate((IMAGE, ""), 20))
 Made = Callable[[Any], Any]
 
 
@@ -55,6 +57,7 @@ MADE: dict[str, Made] = {
     "budget of a job": lambda n: type(tokens.TokenAllocation(budget=n(20)).budget).__name__,
     "numbers of a codebook": lambda n: tokens.Codebook(np.zeros((256, 3), np.float32)).bytes_for(n(100)),
     "width": lambda n: tokens.project(np.eye(3, 100), n(64)),
+    "coordinates of a texture": lambda n: meshes.Texture(PHOTO.read_bytes(), n(1)).coordinates,
 }
 REFUSED: dict[str, Callable[[], Any]] = {
     "patch": lambda: tokens.TokenContext.of(IMAGE, patch=16.0),  # pyright: ignore
@@ -104,6 +107,23 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "numbers for bools": lambda: textures.ResidentTextures.drawable(SCENE.textures, np.zeros(5, int)),
     "seed of a check": lambda: meshes.check(CLUSTERS, cuts=1, seed=-1),
     "shares": lambda: meshes.build_discrete(TRIANGLE, [1, np.nan]),
+    "cache": lambda: tiles.CesiumRule(cache=np.nan),  # pyright: ignore
+    "overflow": lambda: tiles.CesiumRule(100, overflow=-1),
+    "no target": lambda: tiles.ThreeTilesRule(cache=100, target=np.nan),
+    "what is kept": lambda: tiles.ThreeTilesRule(cache=100, kept=1.5),
+    "triangles of a list": lambda: meshes.boundary_chain([0, 1, 2]),  # pyright: ignore
+    "triangles of grids": lambda: meshes.boundary_chain(np.zeros((2, 3, 1), int)),
+    "no vertex": lambda: meshes.boundary_chain(np.array([[0, 1, -1]])),
+    "no bands": lambda: tokens.LaplacianFrame().synthesise([], (64, 64), 16),
+    "no scales": lambda: tokens.SteerableFrame().synthesise([], (64, 64), 16),
+    "bands of another size": lambda: tokens.SteerableFrame().synthesise([TEXELS] * 10, (64, 64), 16),
+    "numbers of a codebook": lambda: tokens.Codebook(np.eye(3)).bytes_for(np.nan),  # pyright: ignore
+    "no grid": lambda: tokens.batch_tokens([SOME]).positions("centres", ()),  # pyright: ignore
+    "a grid of no features": lambda: SOME.pool(np.eye(4), grid=(4,)),  # pyright: ignore
+    "a map of one row": lambda: tokens.PeakFixation()(IMAGE, "", np.ones(4)),
+    "half a cell of confidence": lambda: tokens.EntropyConfidence(0.5),  # pyright: ignore
+    "states": lambda: hra.Exact(2**31),
+    "rounds of a sweep": lambda: hra.sweep(GRID, (IMAGE, ""), [20], repeat=2**70),
     "shares that are none": lambda: meshes.build_discrete(TRIANGLE, "ab"),  # pyright: ignore
 }
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.errors import ArrayError
+from hra.model.arrays import indices as whole_numbers
+from hra.model.arrays import to_numpy
 
 
 def surface_area(positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -69,7 +72,7 @@ def _sorted_keys(triangles: np.ndarray) -> np.ndarray:
     """One sorted number per directed edge: the undirected edge in the high bits, the direction in the lowest."""
     edges = directed_edges(triangles)
     low, high = edges.min(axis=1), edges.max(axis=1)
-    # Vertex numbers are below 2**31 in practice, so that two of them and the direction fit into 63 bits.
+    # Vertex numbers are below 2**31, so that two of them and the direction fit into 63 bits.
     keys = (low << 32) | (high << 1) | (edges[:, 0] > edges[:, 1])
     keys.sort()
     return keys
@@ -85,6 +88,10 @@ def boundary_chain(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     -------
     int64 [E, 2], edges (a, b) with a < b whose count is not zero, sorted; int64 [E], their counts.
 
+    Raises
+    ------
+    ArrayError : not whole numbers [F, 3] from 0 on.
+
     Examples
     --------
     >>> import numpy as np
@@ -95,7 +102,11 @@ def boundary_chain(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
            [1, 2],
            [2, 3]]), array([ 1, -1,  1,  1]))
     """
-    keys = _sorted_keys(triangles)
+    faces = to_numpy(triangles)
+    if faces.ndim != 2 or faces.shape[1] != 3:
+        what = f"triangles must be [F, 3], got shape {faces.shape}"
+        raise ArrayError(what, where="triangles", fix="pass three vertex numbers for each")
+    keys = _sorted_keys(whole_numbers("triangles", faces.ravel(), 0, 2**31).reshape(-1, 3))
     undirected, first = np.unique(keys >> 1, return_index=True)
     # Equal keys except for the direction stand side by side: 1 for each of one direction, -1 for each of the other.
     count = np.add.reduceat(1 - 2 * (keys & 1), first) if keys.size else np.empty(0, np.int64)

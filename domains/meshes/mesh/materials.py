@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from hra.errors import MeshError
+from hra.model.arrays import whole_in
 
 Wrap = Literal["REPEAT", "MIRRORED_REPEAT", "CLAMP_TO_EDGE"]
 MagFilter = Literal["NEAREST", "LINEAR"]
@@ -113,8 +114,7 @@ class Texture:
     def __post_init__(self) -> None:
         if not isinstance(self.image, bytes) or not image_type(self.image):
             raise MeshError(_UNKNOWN, where="Texture", fix="convert the texture to PNG")
-        if type(self.coordinates) is not int or self.coordinates not in (0, 1):
-            raise MeshError(f"coordinates must be 0 (uv) or 1 (uv2), got {self.coordinates!r}", where="Texture")
+        object.__setattr__(self, "coordinates", whole_in("coordinates", self.coordinates, range(2), MeshError))
         if not isinstance(self.sampler, Sampler):
             raise MeshError(f"the sampler is a {type(self.sampler).__name__}", where="Texture", fix="pass a Sampler")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tiles.planning import held_tiles
-from hra.domains.tiles.rules.replay import Update
+from hra.domains.tiles.rules.replay import Update, check_options
 from hra.domains.tiles.tileset import Seen, Tileset
 
 _STEP = 1.02
@@ -29,6 +29,10 @@ class CesiumRule:
     cache : bytes that unused tiles may fill; overflow : bytes beyond it that used tiles may take.
     target : pixels.
 
+    Raises
+    ------
+    HraError : something else than numbers >= 0.
+
     Examples
     --------
     >>> from hra.domains import tiles
@@ -39,6 +43,9 @@ class CesiumRule:
     cache: int
     overflow: int = 0
     target: float = 16.0
+
+    def __post_init__(self) -> None:
+        check_options(self)
 
     def start(self, tileset: Tileset) -> _Viewer:
         """A viewer that holds nothing."""
@@ -61,7 +68,7 @@ class _Viewer:
         missing = wanted[~self._held[wanted]]
         queue = missing[np.argsort(-seen.errors[missing], kind="stable")].tolist()
         total, loaded = int(self._bytes[self._held].sum()), []
-        while queue and total <= rule.cache + rule.overflow:
+        while queue and total <= float(rule.cache) + rule.overflow:
             tile = queue.pop(0)
             loaded.append(tile)
             self._held[tile] = True

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
 
 import numpy as np
 
 from hra.camera import Camera
 from hra.domains.tiles.tileset import Seen, Tileset
+from hra.errors import HraError
 from hra.model.arrays import POSITIVE, whole_in
+from hra.traversals.base import is_number
 
 
 class Rule(Protocol):
@@ -108,6 +110,15 @@ def replay(tileset: Tileset, cameras: Sequence[Camera], rule: Rule, updates: int
             held_bytes.append(int(tileset.content_bytes[update.held].sum()))
     loads, reloads = int(times.sum()), int(np.maximum(times - 1, 0).sum())
     return Replay(np.array(error), np.array(held_bytes), most, loads, reloads, refusals)
+
+
+def check_options(rule: Any, **most: float) -> None:
+    """Raise HraError unless all options of a rule are numbers from 0 to what each is at ``most``, inf unless given."""
+    for name in (field.name for field in fields(rule)):
+        value, high = getattr(rule, name), most.get(name, np.inf)
+        if not (is_number(value) and 0 <= value <= high):
+            choice = "a number >= 0" if high == np.inf else f"a number from 0 to {high:g}"
+            raise HraError(f"{name} must be {choice}, got {value!r}", where=name, fix=f"pass {choice}")
 
 
 def drawn_error(tileset: Tileset, seen: Seen, held: np.ndarray) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tiles.planning import held_tiles
-from hra.domains.tiles.rules.replay import Update
+from hra.domains.tiles.rules.replay import Update, check_options
 from hra.domains.tiles.tileset import Seen, Tileset
 
 
@@ -26,6 +26,10 @@ class ThreeTilesRule:
     ----------
     cache : bytes; target : pixels; kept : share of the cache down to which unused tiles are dropped.
 
+    Raises
+    ------
+    HraError : something else than numbers >= 0, or a share above 1.
+
     Examples
     --------
     >>> from hra.domains import tiles
@@ -36,6 +40,9 @@ class ThreeTilesRule:
     cache: int
     target: float = 16.0
     kept: float = 0.75
+
+    def __post_init__(self) -> None:
+        check_options(self, kept=1)
 
     def start(self, tileset: Tileset) -> _Viewer:
         """A viewer that holds nothing."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.errors import ArrayError
-from hra.model.arrays import to_numpy
+from hra.model.arrays import indices, to_numpy
 
 Grid = tuple[int, int]
 """(rows, columns)."""
@@ -39,6 +39,7 @@ class FeatureGrid:
         ------
         ArrayError : another shape, a grid that does not fit, no numbers, NaN or infinite values.
         """
+        grid = None if grid is None else checked_grid(grid)
         values = features if is_torch(features) else to_numpy(features)
         shape = tuple(values.shape)
         _check_numbers(values, shape)
@@ -58,6 +59,12 @@ class FeatureGrid:
             down, across = np.arange(rows + 1.0), np.arange(columns + 1.0)
             return np.minimum(down * patch, size[0]), np.minimum(across * patch, size[1])
         return np.linspace(0, size[0], rows + 1), np.linspace(0, size[1], columns + 1)
+
+
+def checked_grid(grid: Any, name: str = "grid") -> Grid:
+    """``grid`` as two ints from 1 on, else ArrayError."""
+    rows, columns = indices(name, grid, 1, 2**31, 2).tolist()
+    return rows, columns
 
 
 def take_rows(values: Any, index: np.ndarray) -> Any:

@@ -12,7 +12,7 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.pyramid.blocks import cell_means
 from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import MetricError
-from hra.model.arrays import to_numpy
+from hra.model.arrays import POSITIVE, to_numpy, whole_in
 
 Confidence = Callable[[TokenContext, TokenSet], float]
 """(context, tokens so far) -> confidence in [0, 1]; a model's own certainty, for example."""
@@ -42,6 +42,9 @@ class EntropyConfidence:
     """
 
     cells: int = 16
+
+    def __post_init__(self) -> None:
+        whole_in("cells", self.cells, POSITIVE)
 
     def __call__(self, context: TokenContext, tokens: TokenSet) -> float:
         """Confidence in [0, 1]."""

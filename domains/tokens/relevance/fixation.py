@@ -9,6 +9,7 @@ import numpy as np
 
 from hra.domains.tokens.pyramid.blocks import cell_borders, cell_means
 from hra.domains.tokens.relevance.spatial_words import named_place
+from hra.errors import MetricError
 
 _CELLS = 16  # the coarse pass sees the image as 16 x 16 cells
 
@@ -24,7 +25,14 @@ def coarse_peak(relevance: np.ndarray, patch: int = 16) -> tuple[float, float]:
     Returns
     -------
     (x, y) in pixels; of equal cells the first, row by row.
+
+    Raises
+    ------
+    MetricError : no map of rows and columns.
     """
+    if np.ndim(relevance) != 2 or not np.size(relevance):
+        what = f"the relevance has shape {np.shape(relevance)}, expected [rows, columns]"
+        raise MetricError(what, where="relevance", fix="pass one number per patch")
     means = cell_means(relevance, (_CELLS, _CELLS))
     y, x = np.unravel_index(int(means.argmax()), means.shape)
     rows, columns = cell_borders(relevance.shape[0], _CELLS), cell_borders(relevance.shape[1], _CELLS)

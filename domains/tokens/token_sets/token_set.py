@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.domains.tokens.embedding.batch_encoder import encode_crops
 from hra.domains.tokens.embedding.embeddings import pool_regions, select_cells
-from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, Regions
+from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, Regions, checked_grid
 from hra.domains.tokens.embedding.pictures import picture
 from hra.domains.tokens.embedding.positions import PositionKind, positions
 from hra.domains.tokens.pyramid.blocks import block_maxima
@@ -126,14 +126,15 @@ class TokenSet(ABC):
 
         Raises
         ------
-        HraError : unknown kind.
+        HraError : unknown kind, or a grid that is not two whole numbers from 1 on.
         """
         size, patch = self.image_size, self.patch
         finest = (-(-size[0] // patch), -(-size[1] // patch))
-        if grid is None or tuple(grid) == finest:
+        stated = finest if grid is None else checked_grid(grid)
+        if stated == finest:
             cells, ends = (size[0] / patch, size[1] / patch), (finest[0] * patch, finest[1] * patch)
         else:
-            cells, ends = grid, size
+            cells, ends = stated, size
         return positions(self._corners_within(ends), self.detail, kind, size, cells, patch)
 
     def select(self, features: Any, image: Any = None, *, grid: Grid | None = None) -> Any:

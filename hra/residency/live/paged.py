@@ -13,7 +13,7 @@ from hra.compiling import njit
 from hra.errors import ArrayError
 from hra.model.arrays import frozen, indices, mask, numbers
 from hra.model.hierarchy import Hierarchy
-from hra.model.problem import Problem
+from hra.model.problem import Problem, check_budget, no_problem
 from hra.model.sets import drop_without_predecessors, take_with_predecessors
 from hra.model.topology import Topology
 
@@ -88,12 +88,14 @@ class PagedHierarchy:
         return cls(content, joined, frozen(places), frozen(joined.added_by[:count].copy()))
 
     def problem(self, problem: Problem, budget: float) -> Problem:
-        """What the content gains, as a problem of what to hold within ``budget`` bytes."""
+        """What the content gains, as a problem of what to hold within ``budget`` bytes; errors as of `check_budget`."""
+        if not isinstance(problem, Problem):
+            raise no_problem(problem)
         return replace(
             problem,
             hierarchy=self.hierarchy,
             gain=self._place(problem.gain),
-            budget=budget,
+            budget=check_budget(budget, self.hierarchy),
             refinement_peak=partial(self._peak, problem),
         )
 

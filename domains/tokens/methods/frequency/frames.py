@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hra.domains.tokens.pyramid.pyramid import full_depth
+from hra.errors import ArrayError
 from hra.kernels import LaplacianPyramid, SteerablePyramid, laplacian_pyramid, steerable_pyramid
 from hra.kernels.pyramids.levels.pyramid import Layout
+from hra.model.arrays import to_numpy
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,15 @@ class Frame(ABC):
     def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
         """The image float32 [H, W, 3] of the coefficients of all bands."""
 
+    def _checked(self, coefficients: Sequence[Any], image_size: tuple[int, int], patch: int) -> list[np.ndarray]:
+        """Coefficients as arrays, which `synthesise` reads; ArrayError : others than those of all bands."""
+        arrays = [to_numpy(values) for values in coefficients]
+        shapes = [(band.height, band.width, 3) for band in self.bands(image_size, patch)]
+        if [values.shape for values in arrays] != shapes:
+            what = f"coefficients of shapes {[values.shape for values in arrays]}, not {shapes}"
+            raise ArrayError(what, where="coefficients", fix="pass those of all bands, as analyse returns them")
+        return arrays
+
 
 @dataclass(frozen=True)
 class LaplacianFrame(Frame):
@@ -80,8 +92,9 @@ class LaplacianFrame(Frame):
 
     def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
         """The sum of the expanded levels."""
+        bands = self._checked(coefficients, image_size, patch)
         layout = Layout.of((*image_size, 3), full_depth(image_size, patch))
-        return LaplacianPyramid(np.concatenate([band.ravel() for band in coefficients]), layout).reconstruct()
+        return LaplacianPyramid(np.concatenate([band.ravel() for band in bands]), layout).reconstruct()
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,7 @@ class SteerableFrame(Frame):
 
     def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
         """The transposed transform, which is the inverse of a tight frame."""
-        highpass, *oriented, lowpass = coefficients
+        highpass, *oriented, lowpass = self._checked(coefficients, image_size, patch)
         starts = range(0, len(oriented), self.orientations)
         scales = tuple(np.stack(oriented[start : start + self.orientations]) for start in starts)
         return SteerablePyramid(highpass, scales, lowpass).reconstruct()

@@ -61,8 +61,8 @@ class HaarFrame(Frame):
 
     def synthesise(self, coefficients: Sequence[np.ndarray], image_size: tuple[int, int], patch: int) -> np.ndarray:
         """Each scale repeated and added to the next finer one, from the means on."""
-        image = coefficients[-1]
-        for residual in coefficients[-2::-1]:
+        *residuals, image = self._checked(coefficients, image_size, patch)
+        for residual in reversed(residuals):
             image = _repeat(image) + residual
         return image[: image_size[0], : image_size[1]]
 

@@ -16,13 +16,14 @@ import numpy as np
 
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext, UniformRelevance
+from hra.domains.tokens.embedding.feature_grid import checked_grid
 from hra.domains.tokens.methods.reducers.bipartite_regions import BipartiteRegions, MergeOrder, MergeTreeBuilder
 from hra.domains.tokens.methods.reducers.merges import Clustered, Contextual, KeyNeighbours, Nearest
 from hra.domains.tokens.methods.reducers.reducer import Reducer
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.errors import ArrayError
-from hra.model.arrays import POSITIVE, to_numpy, whole_in, whole_number
+from hra.model.arrays import to_numpy, whole_number
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
@@ -263,7 +264,7 @@ def hired_budgets(
     if count is None or not 0 <= overview <= 1:
         what = f"a total of {total!r} tokens, and {overview!r} of them for the overview"
         raise ArrayError(what, where="total", fix="pass a whole number of tokens, and a share from 0 to 1")
-    total, (down, across) = count, _sides(tiles)
+    total, (down, across) = count, checked_grid(tiles, "tiles")
     if by not in ("cells", "attention"):
         raise ArrayError(f"by={by!r} is unknown", where="by", fix="use 'cells' or 'attention'")
     if not np.isfinite(worth).all() or (worth < 0).any():
@@ -277,10 +278,3 @@ def hired_budgets(
     first = min(int(total * overview), most)
     rest = min(total - first, most * len(sums))
     return [first, *largest_remainder(sums, rest, np.full(len(sums), most), minimum=0).tolist()]
-
-
-def _sides(tiles: Any) -> list[int]:
-    """Rows and columns of tiles."""
-    if not isinstance(tiles, (tuple, list)) or len(tiles) != 2:
-        raise ArrayError(f"tiles={tiles!r} are no rows and columns", where="tiles", fix="pass (rows, columns)")
-    return [whole_in("tiles", side, POSITIVE, ArrayError) for side in tiles]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.errors import ArrayError, BudgetTooSmall
+from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
 from hra.residency import PagedHierarchy
 from tests.helpers.paged_cases import SEEDS, SLOT, problem_of, random_content
 
@@ -80,6 +80,10 @@ def test_bad_pages_are_refused() -> None:
     paged = PagedHierarchy.of(content, [0, 1, 1], [8, 8])
     with pytest.raises(BudgetTooSmall, match="8"):
         hra.solve(paged.hierarchy, 7, gains=np.zeros(3 + 2))
+    with pytest.raises(InvalidBudget):
+        paged.problem(problem_of(content, np.zeros(1)), np.nan)
+    with pytest.raises(HraError, match="problem"):
+        paged.problem(content, 16)  # pyright: ignore
 
 
 def test_a_page_may_take_less_than_a_byte() -> None:
