@@ -21,7 +21,7 @@ from hra.files.images.arrays import as_image
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded, check_model
-from hra.integrations.transformers.images import as_inputs, shown, unlike
+from hra.integrations.transformers.images import as_inputs, check_order, shown, unlike
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.positions import Positions, check_positions
 from hra.integrations.transformers.prompts import Prompts, check_inputs, check_layers, padded
@@ -180,8 +180,10 @@ def reduce(
     check_layers(model)
     if positions == "original":
         check_positions(model)
-    watch = Stopwatch()
     reads = reads_features(allocator)
+    if realize == "encode" and (reads or images is not None):  # else `shown` does
+        check_order(model, inputs, processor)
+    watch = Stopwatch()
     with recorded(model, _read(allocator)) as projected:
         encoded = Encoded.of(model, inputs, grids)
     if encoded.levels[0].is_cuda:

@@ -86,6 +86,30 @@ def test_an_order_of_patches_that_is_not_known_is_refused():
     inputs = processor([np.zeros((112, 112, 3), np.uint8)], return_tensors="pt")
     with pytest.raises(ArrayError, match=r"HunYuanVL.* packs patches in an order that is not known"):
         shown(family_model("qwen2_vl"), inputs, processor)
+    with pytest.raises(ArrayError, match="packs patches in an order that is not known"):
+        _encoded(inputs, processor, [np.zeros((112, 112, 3))])
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_order_of_patches_is_asked_for_once(given):
+    processor, picture = _packing("Qwen2VL", "qwen2_vl"), np.eye(112)[..., None].repeat(3, axis=2)
+    inputs = processor([(255 * picture).astype(np.uint8)], return_tensors="pt")
+    asked: list[int] = []
+    packed = processor.preprocess
+    processor.preprocess = lambda *given, **options: asked.append(1) or packed(*given, **options)
+    assert len(_encoded(inputs, processor, [picture] if given else None).chosen[0].tokens.values)
+    assert len(asked) == 1
+
+
+def _encoded(inputs, processor, images):
+    model = family_model("qwen2_vl")
+    config, (_, rows, columns) = model.config, inputs["image_grid_thw"][0].tolist()
+    ids = torch.tensor([[config.vision_start_token_id, *[config.image_token_id] * (rows * columns // 4), 1]])
+    text = {"input_ids": ids, "mm_token_type_ids": (ids == config.image_token_id).int()}
+    allocator = tokens.PyramidSampling(tokens.UniformRelevance())
+    return reduce(
+        model, {**inputs, **text}, allocator=allocator, budget=7, realize="encode", processor=processor, images=images
+    )
 
 
 @pytest.mark.parametrize("change", ["order", "turned"])
