@@ -50,7 +50,7 @@ class PredictedRelevance:
         """[rows, columns] in [0, 1], float32."""
         pyramid = context.pyramid
         whole = pyramid.values(pyramid.positions[: pyramid.offsets[1]]).reshape(*context.grid, -1)
-        predicted = np.empty_like(whole)
+        predicted = np.zeros_like(whole)
         predicted[0, 1:], predicted[1:, 0] = whole[0, :-1], whole[:-1, 0]
         left, above, corner = whole[1:, :-1], whole[:-1, 1:], whole[:-1, :-1]
         edge = (corner == left).all(axis=2) & (corner != above).any(axis=2)
