@@ -50,6 +50,19 @@ def test_the_list_of_commands_loads_nothing_heavy() -> None:
     assert not set(said.splitlines()[-1].split()) & HEAVY
 
 
+def test_commands_tell_threads_that_wait_to_sleep_before_numpy_is_imported(monkeypatch) -> None:
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")  # what the user says stays
+    code = (
+        "import os, sys; from hra.cli import main\n"
+        "class See:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'numpy': print('seen', *map(os.getenv, ['OPENBLAS_THREAD_TIMEOUT', 'OMP_WAIT_POLICY']))\n"
+    )
+    said = printed(f"{code}sys.meta_path.insert(0, See()); sys.argv = ['hra', 'doctor']; main()")
+    assert "seen 4 ACTIVE" in said.splitlines()
+
+
 @PACKAGES
 def test_every_name_of_the_stub_resolves(package: ModuleType) -> None:
     assert len(dir(package)) > 2

@@ -21,6 +21,9 @@ __getattr__, __dir__, _ = lazy_loader.attach(__name__, submod_attrs={"command_li
 __all__ = ["app", "main"]
 
 
+# Threads of OpenBLAS (NumPy) and OpenMP (torch) spin before they sleep, each on a core, at the start and after each
+# product: a tenth of short commands on two cores. The libraries read this when they are imported.
+_WAITING = {"OPENBLAS_THREAD_TIMEOUT": "4", "OMP_WAIT_POLICY": "PASSIVE"}
 INTERRUPTED = "interrupted: what was not finished was not written"
 
 
@@ -42,6 +45,8 @@ def main() -> None:
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if usual:
         signal.signal(signal.SIGINT, _stop)
+    for name, value in _WAITING.items():
+        os.environ.setdefault(name, value)
     from hra.cli.command_line import run
 
     try:
