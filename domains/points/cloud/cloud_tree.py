@@ -12,8 +12,7 @@ import hra
 from hra.caching import cached_property
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.extent import Extent, corners
-from hra.errors import HraError
-from hra.model.arrays import indices
+from hra.errors import ArrayError, HraError
 
 # Before the names of fields among the attributes of nodes.
 FIELD = "field:"
@@ -141,13 +140,30 @@ class CloudTree:
         ArrayError : not numbers of nodes.
         """
         node = self.hierarchy.node
-        rows = nodes if isinstance(nodes, slice) else indices("nodes", nodes, 0, len(self.parent))
+        rows = nodes if isinstance(nodes, slice) else node_numbers(nodes, len(self.parent))
         if self.kind is PointCloud:
             fields = {name: values[rows] for name, values in self.fields.items()}
             shown = (node[name][rows] for name in ("position", "color", "size"))
             return PointCloud(*shown, origin=self.origin, fields=fields, crs=self.crs)
         names = ("position", "covariance", "color", "opacity", *(("harmonics",) if "harmonics" in node else ()))
         return SplatCloud(*(node[name][rows] for name in names), origin=self.origin)
+
+
+def node_numbers(nodes: Any, count: int) -> np.ndarray:
+    """``nodes`` as numbers [K] of ``count`` nodes; those below 0 do not count from the end.
+
+    Raises
+    ------
+    ArrayError : not numbers of nodes.
+    """
+    rows = np.asarray(nodes) if np.size(nodes) else np.zeros(np.shape(nodes), np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ArrayError(f"{rows.dtype} {list(rows.shape)} is not whole numbers [K]", where="nodes")
+    bad = np.flatnonzero((rows < 0) | (rows >= count))
+    if bad.size:
+        fix = f"use 0 .. {count - 1}"
+        raise ArrayError(f"there is no node {rows[bad[0]]}", where=f"nodes[{bad[0]}]", fix=fix)
+    return rows
 
 
 def _ply_bytes(kind: np.dtype) -> int:

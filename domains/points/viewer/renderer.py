@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from hra.camera import Camera
-from hra.domains.points.cloud.cloud_tree import CloudTree
+from hra.domains.points.cloud.cloud_tree import CloudTree, node_numbers
 from hra.domains.points.cloud.clouds import PointCloud
 from hra.errors import CameraError, HraError
 from hra.kernels.raster import Context, FootprintRenderer
-from hra.model.arrays import indices
 from hra.viewer import Drawer
 
 
@@ -89,7 +88,7 @@ class Renderer(Drawer):
         held = self._there
         if camera.viewport != held.size or camera.reversed_depth != held.reversed_depth:
             raise CameraError("the renderer was made for other cameras", where="Renderer")
-        nodes = indices("nodes", nodes, 0, len(self._positions))
+        nodes = node_numbers(nodes, len(self._positions))
         if not self._points:
             far = self._positions[nodes] @ camera.view[2, :3]
             nodes = nodes[np.argsort(-far, kind="stable")]
