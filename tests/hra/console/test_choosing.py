@@ -57,7 +57,7 @@ REFUSED = {
     "hull:spend_all.x=true": ("is not a value", "true or false"),
     "hull:finish=none,finish.x=fill": ("'none' is not a value", "fill or none"),
     "exact:max_states=1.5": ("'1.5' is not a value", "int"),
-    "exact:max_states=0": ("at least 1", ""),
+    "exact:max_states=0": ("from 1 to 2147483647", ""),
     "threshold:tau=-1": ("tau must be", ""),
     "soft_cut": ("'soft_cut' cannot be made", "temperature"),
     "apportion:rule=tiers": ("'tiers' is not a value", ""),

@@ -174,7 +174,7 @@ class TestModes:
         pixels = np.zeros((40, 40, 4), np.uint8)
         pixels[10:20, 5:35] = (*ink, 255)
         path = write(tmp_path, encoded(Image.fromarray(pixels)))
-        with pytest.warns(RepairWarning, match="is white") if vanishes else contextlib.nullcontext():
+        with pytest.warns(RepairWarning, match="are white") if vanishes else contextlib.nullcontext():
             assert (load_image(path).min() > 0.9) == vanishes
         page = np.full((40, 40, 4), 255, np.uint8)  # as a window on the screen: corners alone are transparent
         page[:2, :2] = 0
