@@ -7,10 +7,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.meshes.distances.box_tree import box_tree, find_feet, nearest_shares
+from hra.domains.meshes.distances.surface import triangle_normals
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.connected import connect
 from hra.domains.meshes.mesh.weld import first_at_position, first_occurrences, row_numbers
 from hra.model.arrays import group
+
+# What lies below a triangle has a normal with this cosine with its own, if anything near has.
+_FACING = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +118,7 @@ class Unseen:
         before : uint32 [3 F], the triangles that these are in place of: what is connected in them is one side.
         """
         places, corners = np.unique(self.side[before], return_inverse=True)
-        root = np.arange(len(places))
-        connect(corners.reshape(-1, 3), root)
+        root = _connected(corners, len(places))
         result = self.first[indices]
         _choose_side(result, self.offsets, self.wedges, self.side, places, root)
         return result
@@ -149,7 +153,10 @@ class Charts:
         weights: np.ndarray,
         directions: int,
     ) -> np.ndarray:
-        """Triangles uint32 [3 T] of first vertices, with the corners that are most alike in each.
+        """Triangles uint32 [3 T] of first vertices, each with corners like the surface that it is in place of.
+
+        Below the middle of each is a triangle of ``before``. A corner is the wedge most like the point of that triangle
+        that is nearest to it, one of the same chart if there is any: what has not changed keeps its corners.
 
         Parameters
         ----------
@@ -157,13 +164,32 @@ class Charts:
         positions : float32 [V, 3]; values : float32 [V, k], attributes, and their weights [k]; the last ``directions``
             are tangents and normals: of normals the corners are taken that suit the triangle.
         """
-        wedges = np.unique(before)
-        wedges = wedges[np.argsort(self.first[wedges], kind="stable")]
+        used, numbers = np.unique(before, return_inverse=True)
+        order = np.argsort(self.first[used], kind="stable")
+        wedges, chart = used[order], _connected(numbers, len(used))
         begin, end = (np.searchsorted(self.first[wedges], indices, side) for side in ("left", "right"))
-        result = indices.copy()
-        plain = weights[: weights.size - directions]
-        _choose_alike(indices, positions, wedges, begin, end, values, plain, directions >= 3, result)
+        origin = positions[before[0]].astype(np.float64)
+        there, here = (positions[one].astype(np.float64).reshape(-1, 3, 3) - origin for one in (before, indices))
+        tree = box_tree(there.reshape(-1, 3), np.arange(before.size, dtype=np.uint32), np.zeros(3))
+        # Each triangle's connected surface: what is nearer but belongs to another has other wedges.
+        vertices, corners = np.unique(self.first[before], return_inverse=True)
+        surface = _connected(corners, len(vertices))
+        own, normals = surface[np.searchsorted(vertices, indices[::3])], triangle_normals(here)
+        below = np.full(len(here), -1)
+        of_triangle = triangle_normals(there), surface[corners[::3]]
+        find_feet(here.mean(axis=1), normals, own, tree, of_triangle, _FACING, below, np.empty((len(here), 3)))
+        surfaces = tree[0], before[3 * below[:, None] + np.arange(3)], below, chart[numbers[3 * below]]
+        result, plain = indices.copy(), weights[: weights.size - directions]
+        facing = normals if directions >= 3 else np.empty((0, 3))
+        _choose_like_surface(here, facing, surfaces, (wedges, chart[order], begin, end), values, plain, result)
         return result
+
+
+def _connected(corners: np.ndarray, count: int) -> np.ndarray:
+    """The least number that each of 0 .. ``count`` - 1 is connected with by triangles ``corners`` int64 [3 F]."""
+    root = np.arange(count)
+    connect(corners.reshape(-1, 3), root)
+    return root
 
 
 def _wedges(
@@ -249,39 +275,29 @@ def _restore(indices, positions, offsets, wedges, normals, result):
 
 
 @njit(cache=True, nogil=True)
-def _choose_alike(indices, positions, wedges, begin, end, values, weights, has_normals, result):
-    for t in range(0, indices.size, 3):
-        p, q, r = positions[indices[t]], positions[indices[t + 1]], positions[indices[t + 2]]
-        ax, ay, az = q[0] - p[0], q[1] - p[1], q[2] - p[2]
-        bx, by, bz = r[0] - p[0], r[1] - p[1], r[2] - p[2]
-        x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-        length = np.sqrt(x * x + y * y + z * z)
-        scale = 1 / length if length > 0 else 0.0
-        least = np.inf
-        for i in range(t, t + 3):
-            for k in range(begin[i], end[i]):
-                # One wedge of one corner, and of the others those that are most like it.
-                total, chosen = 0.0, np.zeros(3, np.int64)
-                for j in range(t, t + 3):
-                    nearest = np.inf
-                    for m in range(begin[j], end[j]):
-                        if j == i and m != k:
-                            continue
-                        a, b = wedges[k], wedges[m]
-                        square = 0.0
-                        for column in range(weights.size):
-                            square += (weights[column] * (values[a, column] - values[b, column])) ** 2
-                        if has_normals:
-                            n = values[b, values.shape[1] - 3 :]
-                            square += 0.5 * (1 - scale * (x * n[0] + y * n[1] + z * n[2]))
-                        if square < nearest:
-                            nearest = square
-                            chosen[j - t] = b
-                    total += nearest
-                if total < least:
-                    least = total
-                    for j in range(3):
-                        result[t + j] = chosen[j]
+def _choose_like_surface(points, normals, surfaces, runs, values, weights, result):
+    (triangles, corners, below, chart), (wedges, chart_of, begin, end) = surfaces, runs
+    wanted = np.empty(weights.size)
+    for i in range(result.size):
+        t = i // 3
+        x, y, z = points[t, i % 3, 0], points[t, i % 3, 1], points[t, i % 3, 2]
+        second, third = nearest_shares(x, y, z, triangles, below[t])
+        for column in range(weights.size):
+            a, b, c = values[corners[t, 0], column], values[corners[t, 1], column], values[corners[t, 2], column]
+            wanted[column] = (1 - second - third) * a + second * b + third * c
+        least, same = np.inf, False
+        for k in range(begin[i], end[i]):
+            alike, square = chart_of[k] == chart[t], 0.0
+            if same and not alike:
+                continue
+            for column in range(weights.size):
+                square += (weights[column] * (values[wedges[k], column] - wanted[column])) ** 2
+            if normals.size:
+                n = values[wedges[k], values.shape[1] - 3 :]
+                square += 0.5 * (1 - (normals[t, 0] * n[0] + normals[t, 1] * n[1] + normals[t, 2] * n[2]))
+            if square < least or same != alike:
+                least, same = square, alike
+                result[i] = wedges[k]
 
 
 @njit(cache=True, nogil=True)

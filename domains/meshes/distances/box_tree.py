@@ -196,7 +196,7 @@ def find_feet(points, normals, kinds, tree, of_triangle, facing, face, shares):
         face[i] = found
         if found >= 0:
             last[own] = found
-            s, t = _foot(x, y, z, triangles, found)
+            s, t = nearest_shares(x, y, z, triangles, found)
             shares[i, 0], shares[i, 1], shares[i, 2] = 1 - s - t, s, t
 
 
@@ -234,7 +234,7 @@ def _cosine(a, i, b, k):
 
 
 @njit_uncounted(cache=True, nogil=True)
-def _foot(x, y, z, triangles, k):
+def nearest_shares(x, y, z, triangles, k):
     """The shares of the second and the third corner in the point of triangle ``k`` that is nearest to a point."""
     sx, sy, sz = triangles[k, 3], triangles[k, 4], triangles[k, 5]
     tx, ty, tz = triangles[k, 6], triangles[k, 7], triangles[k, 8]

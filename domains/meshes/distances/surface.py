@@ -41,6 +41,13 @@ def _sum_areas(positions, indices, offsets, total):
             total[c] += 0.5 * np.sqrt(x * x + y * y + z * z)
 
 
+def triangle_normals(corners: np.ndarray) -> np.ndarray:
+    """The unit normals of triangles with these ``corners`` [n, 3, 3], float64 [n, 3]; 0 where they have no area."""
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
+
+
 def surface_points(mesh: TriangleMesh, count: int, rng: np.random.Generator) -> np.ndarray:
     """Random points, uniform over the surface: float64 [count, 3]; of corners where no triangle has an area.
 

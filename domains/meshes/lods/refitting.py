@@ -24,7 +24,7 @@ from hra.caching import cached_property
 from hra.compiling import njit
 from hra.domains.meshes.building.creases import Creases
 from hra.domains.meshes.distances.box_tree import box_tree, farthest_of_tree, find_feet, nearest_of_tree
-from hra.domains.meshes.distances.surface import boundary_chain
+from hra.domains.meshes.distances.surface import boundary_chain, triangle_normals
 from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.connected import connect
@@ -158,7 +158,7 @@ class Refitting:
         far : how far a point was from the level at most.
         """
         corners = feet[0].on_places
-        normals = _normals(begin[corners])
+        normals = triangle_normals(begin[corners])
         tree = box_tree(begin, np.ascontiguousarray(corners.reshape(-1)), _ORIGIN)
         corner_points = self._points[np.unique(self._triangles)]
         most = farthest_of_tree(_samples(begin[corners]), *self._tree, farthest_of_tree(corner_points, *tree, far))
@@ -168,7 +168,7 @@ class Refitting:
             # Those that have changed since.
             faces = corners[worse[corners].any(axis=1)]
             own = normals[worse[corners].any(axis=1)]
-            turned = ((_normals(there[faces]) * own).sum(axis=1) < _TURN) & own.any(axis=1)
+            turned = ((triangle_normals(there[faces]) * own).sum(axis=1) < _TURN) & own.any(axis=1)
             away = self._are_away(there[faces], most)
             worse = np.zeros(len(begin), bool)
             worse[faces[turned | away]] = True
@@ -211,7 +211,7 @@ class Refitting:
         weight[lone] *= area[small].sum() / max(weight[lone].sum(), 1e-300)
         own = self._triangles[face]
         places = _means(own, share, self._points)
-        return _Points(own, share, weight, places, _normals(corners)[face], self._chart[own[:, 0]])
+        return _Points(own, share, weight, places, triangle_normals(corners)[face], self._chart[own[:, 0]])
 
     def _on_curves(self, edge: float) -> _Points:
         """Points of the borders of charts, a few for each length ``edge``; they count as strips of this breadth."""
@@ -251,7 +251,7 @@ class _Feet:
         own, asked = self.points, self._asked
         face, shares = self.face[asked], self.shares[asked]
         facing = _FACING if own.normals.any() else _ANY
-        kinds = _normals(places[self.on_places]), self._chart
+        kinds = triangle_normals(places[self.on_places]), self._chart
         find_feet(own.places[asked], own.normals[asked], own.charts[asked], tree, kinds, facing, face, shares)
         self.face[asked], self.shares[asked] = face, shares
 
@@ -348,13 +348,6 @@ def _samples(corners: np.ndarray) -> np.ndarray:
 
 def _keys(edges: np.ndarray) -> np.ndarray:
     return edges.min(axis=1) << 32 | edges.max(axis=1)
-
-
-def _normals(corners: np.ndarray) -> np.ndarray:
-    """The unit normals of triangles [n, 3, 3], 0 where they have no area."""
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
 
 
 def _areas(corners: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from hra.domains.meshes.building.creases import Charts, Creases, Unseen, without
 from hra.domains.meshes.building.geometry import AttributeMetric, Geometry
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh import meshopt
+from hra.domains.meshes.mesh.weld import first_at_position
 from tests.helpers.seamed_meshes import carried, charts, faceted, globe, grid, terrain, with_attributes
 
 
@@ -310,3 +311,33 @@ def test_corners_across_charts_are_those_of_their_place_and_alike() -> None:
     assert found.tolist() == before.tolist()
     divided = Charts.of(position_of, np.array([0, 0, 0, 1, 1, 1], np.int32))
     assert divided.first.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_across_charts_what_has_not_changed_keeps_its_corners() -> None:
+    """A box of which each side is a chart: wedges of the other sides are more alike than those of a wide floor."""
+    positions, triangles = _box_of_charts(np.random.default_rng(0))
+    uv = (np.arange(24) // 4 * 0.01 + np.random.default_rng(1).random(24) * 0.001).astype(np.float32)
+    uv = np.column_stack([uv, uv])
+    uv[:4] = [[0, 0], [0.9, 0], [0.9, 0.9], [0, 0.9]]
+    charts = Charts.of(first_at_position(positions), None)
+    before = triangles.reshape(-1)
+    assert len(np.unique(charts.first)) == 8
+    found = charts.restore(charts.first[before], before, positions, uv, np.ones(2, np.float32), 0)
+    assert found.tolist() == before.tolist()
+    # A triangle of the floor that was not there takes corners of the floor.
+    floor = charts.first[np.array([0, 1, 3], np.uint32)]
+    found = charts.restore(floor, before, positions, uv, np.ones(2, np.float32), 0)
+    assert found.tolist() == [0, 1, 3]
+
+
+def _box_of_charts(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Six sides of four vertices each, the floor first: positions float32 [24, 3], triangles uint32 [12, 3]."""
+    floor = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]], np.float64)
+    up = np.array([0, 0, 1])
+    sides = [floor, floor[::-1] + up]
+    for k in range(4):
+        a, b = floor[k], floor[(k + 1) % 4]
+        sides.append(np.array([b, a, a + up, b + up]))
+    corners = np.arange(24).reshape(6, 4)
+    triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+    return np.concatenate(sides).astype(np.float32), triangles[rng.permutation(12)].astype(np.uint32)
