@@ -47,17 +47,18 @@ def select_reduced(select: Select, problem: Problem, *, any_cost: bool) -> Solut
     if total(strict.cost, solution.selected) <= strict.capacity or _fits(problem, solution.selected):
         return solution
     if strict.capacity < 0 and not solution.restricted:  # nothing but the base is sure to fit
-        nothing = replace(solution, selected=np.zeros_like(solution.selected), shortfall=None)
-        return nothing if solution.shortfall is None else _missing(problem, solution, nothing.selected)
-    return _missing(problem, solution, select(strict).selected)
+        accepted = None if solution.tau is None else float(problem.peak.max(initial=0.0))
+        return _missing(problem, solution, Solution(np.zeros_like(solution.selected), tau=accepted))
+    return _missing(problem, solution, select(strict))
 
 
-def _missing(problem: Problem, solution: Solution, selected: np.ndarray) -> Solution:
-    """``solution`` with another set [R], which lacks what the first one gains more."""
+def _missing(problem: Problem, solution: Solution, other: Solution) -> Solution:
+    """``solution`` with the set and tau of an ``other``, which lacks what the first one gains more."""
+    found = replace(solution, selected=other.selected, tau=other.tau)
     if solution.shortfall is None:
-        return replace(solution, selected=selected)
-    more = precise_difference(problem.gain, solution.selected, selected)
-    return replace(solution, selected=selected, shortfall=max(up(up(more) + solution.shortfall), 0.0))
+        return found
+    more = precise_difference(problem.gain, solution.selected, other.selected)
+    return replace(found, shortfall=max(up(up(more) + solution.shortfall), 0.0))
 
 
 def _fits(problem: Problem, selected: np.ndarray) -> bool:

@@ -6,9 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hra
 from hra.traversals.threshold import _reachable
 
 
@@ -30,3 +32,11 @@ def test_without_such_the_first_that_does_not_fit_ends_it() -> None:
         peak=np.array([3.0, 2, 1]), cost=np.array([2.0, 5, 1]), capacity=4.0, hierarchy=SimpleNamespace(shrinks=False)
     )
     assert _reachable(problem, 0.0) == 2
+
+
+@pytest.mark.parametrize("budget", [0.0, 1e-40, 1 / 7, 1 / 3 + 1 / 7])
+def test_tau_is_that_of_what_was_taken_where_costs_have_no_common_unit(budget: float) -> None:
+    hierarchy = hra.Hierarchy.flat([1 / 3, 1 / 7, 1e-30])
+    assert not hierarchy.units.exact
+    found = hra.solve(hierarchy, budget, gains=[1.0, 2.0, 4.0], traversal=hra.Threshold())
+    assert found.tau is not None and found.max_error <= found.tau
