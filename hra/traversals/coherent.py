@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,8 @@ class Coherent(Traversal):
     traversal: Traversal = Hull()  # noqa: RUF009 (a frozen dataclass)
     hysteresis: float = 0.1
     max_churn: int | None = None
+    # Refinements that are joined would count as one change: the traversal within joins them, where it has to.
+    any_cost: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.traversal, Traversal):

@@ -101,3 +101,14 @@ def test_a_camera_that_trembles_changes_nothing() -> None:
             # Once both of its places were seen.
             counts[k] += churn(found)[1:].sum()
     assert counts[1] == 0 < counts[0]
+
+
+def test_the_limit_counts_refinements_that_cost_less_than_nothing() -> None:
+    # The second child takes its dear parent away, which makes room: the hull joins both steps, the limit must not.
+    hierarchy = Hierarchy.tree([-1, 0, 0], [3.0, 1.0, 1.0], mode="child")
+    errors, inherited = [4.0, 0.0, 0.0], [4.0, 2.0, 2.0]
+    there = hra.solve(hierarchy, 4, errors=errors, inherited=inherited)
+    none = hra.Allocation(there.problem, hra.Solution(np.zeros(2, bool)), 0.0)
+    step = hra.Coherent(max_churn=1)
+    held = hra.solve(hierarchy, 4, errors=errors, inherited=inherited, traversal=step, previous=none)
+    assert (there.selected.tolist(), held.selected.tolist(), held.churn) == ([True, True], [True, False], 1)
