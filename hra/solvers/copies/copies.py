@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hra.caching import cached_property
-from hra.model.arrays import offsets_of
+from hra.errors import HierarchyError
+from hra.model.arrays import EXACT_LIMIT, offsets_of
 from hra.model.hierarchy import Hierarchy
 from hra.model.sets import cost_step
 
@@ -44,10 +45,25 @@ class Copies:
     ----------
     hierarchies : K kinds whose costs have one common unit, none below 0 (see `suits`).
     counts : copies of each kind, each >= 1.
+
+    Raises
+    ------
+    HierarchyError : costs of all copies together are too many units to add up exactly.
     """
 
     hierarchies: tuple[Hierarchy, ...]
     counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        # As many as the union of all copies could have: see `hra.model.units`.
+        size = self.hierarchies[0].units.size
+        most = EXACT_LIMIT if size == 1 else EXACT_LIMIT / 4
+        everything = sum(
+            count * float(h.units.low.sum()) for h, count in zip(self.hierarchies, self.counts, strict=True)
+        )
+        if everything > most:
+            what = f"all copies cost {everything:.3g} units of {float(size):.3g}, too many to be exact"
+            raise HierarchyError(what, where="cost", fix="use a larger cost unit, or round costs to fewer digits")
 
     @staticmethod
     def suits(hierarchies: Sequence[Hierarchy]) -> bool:

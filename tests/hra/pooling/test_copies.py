@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.errors import MetricError, RepairWarning
+from hra.errors import HierarchyError, MetricError, RepairWarning
 from hra.model.gains import gains_from_errors
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
@@ -192,3 +192,12 @@ def test_gains_that_overflow_are_refused() -> None:
     contexts = [np.array([1e307] * 2 + [0.0] * 12)] * 3
     with pytest.raises(MetricError, match="too large"):
         gains_each(groups(np.random.default_rng(0)), Given(), contexts, np.empty((3, 3)), np.empty(3))
+
+
+def test_copies_whose_costs_do_not_add_up_exactly_are_refused() -> None:
+    # Units of 1e-15: one copy has some 1e15 of them, which doubles count, and ten copies have more than they count.
+    hierarchy = Hierarchy.flat([0.312345678901235, 0.712345678901237])
+    few, many = (Kind(hierarchy, Rows("gain"), [[1.0, 2.0]] * count) for count in (2, 10))
+    assert allocate_copies([few], np.arange(2), np.inf, hra.Hull()).cost == 2.049382715604944
+    with pytest.raises(HierarchyError, match="too many to be exact"):
+        allocate_copies([many], np.arange(10), 1.5, hra.Hull())
