@@ -25,7 +25,8 @@ class Curve:
 
     Attributes
     ----------
-    cost : float64 [K], with the base, in the hierarchy's cost unit; a budget of as much pays for the point.
+    cost : float64 [K], with the base, in the hierarchy's cost unit; a budget of as much pays for the point if it covers
+        the coarsest level, which costs more than some points where refinements cost less than nothing.
     gain, residual : float64 [K], error removed and error that remains, in the metric's unit.
     """
 
@@ -70,44 +71,41 @@ def _forest(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     cost, gain = np.cumsum(problem.cost[order])[last], np.cumsum(problem.gain[order])[last]
     # Free refinements of different slopes lie at one cost: the last of them counts.
     dearer = np.append(cost[1:] > cost[:-1], True)[: cost.size]
-    return _from_zero(cost[dearer], gain[dearer])
+    cost, gain = cost[dearer], gain[dearer]
+    # The base is in front, unless something is free.
+    return (cost, gain) if cost.size and cost[0] == 0 else (np.r_[0.0, cost], np.r_[0.0, gain])
 
 
 def _dag(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     order = problem.hierarchy.predecessors
     share, selected = even_shares(order[0]), np.empty(len(problem.hierarchy), np.bool_)
-    points = []
+    points = [(0.0, 0.0)]
     low, high = price_range(problem)
     # At the lowest price that matters a refinement may be worth exactly nothing, and quotients may vanish: end at none.
     for price in np.append(np.geomspace(max(high, _LEAST), max(low, _LEAST), _PRICES - 1), 0.0):
         closure(order, problem.gain, problem.cost, price, share, _SWEEPS, selected)
         points.append((total(problem.cost, selected), total(problem.gain, selected)))
-    cost, gain = np.array(sorted(set(points))).T
-    return _from_zero(*_concave(cost, gain))
+    return _concave(sorted(set(points)))
 
 
-def _concave(cost: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The points on the upper convex hull of points by rising cost (monotone chain, Andrew 1979), from the origin."""
-    kept: list[tuple[float, float]] = [(0.0, 0.0)]
-    for c, g in zip(cost.tolist(), gain.tolist(), strict=True):
+def _concave(points: list[tuple[float, float]]) -> tuple[np.ndarray, np.ndarray]:
+    """Those of (cost, gain) by rising cost that lie on their upper convex hull (monotone chain, Andrew 1979)."""
+    kept: list[tuple[float, float]] = []
+    for c, g in points:
+        if kept and g <= kept[-1][1]:
+            continue
+        if kept and c == kept[-1][0]:
+            kept.pop()
         while len(kept) > 1 and _below(kept[-2], kept[-1], (c, g)):
             kept.pop()
-        if g > kept[-1][1]:
-            kept.append((c, g))
-    hull = np.array(kept[1:]).reshape(-1, 2)
+        kept.append((c, g))
+    hull = np.array(kept)
     return hull[:, 0], hull[:, 1]
 
 
 def _below(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
     """Whether b lies on or below the line from a to c."""
     return (b[1] - a[1]) * (c[0] - a[0]) <= (c[1] - a[1]) * (b[0] - a[0])
-
-
-def _from_zero(cost: np.ndarray, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The points with the base in front, unless something is free."""
-    if cost.size and cost[0] == 0:
-        return cost, gain
-    return np.r_[0.0, cost], np.r_[0.0, gain]
 
 
 def _png(cost: np.ndarray, residual: np.ndarray) -> bytes | None:

@@ -72,3 +72,10 @@ def test_a_budget_of_what_a_point_costs_pays_for_it(instance):
     for cost, gain, residual in zip(found.cost, found.gain, found.residual, strict=True):
         assert max(g for spent, g in sets if spent <= hierarchy.units.exactly(cost)) >= gain - 1e-12 * whole
         assert gain + residual == pytest.approx(instance.problem.base_error, rel=1e-9)
+
+
+def test_where_full_detail_costs_less_than_the_base_the_curve_does_not_turn_back():
+    # Two parts are refined at no cost, and what replaces both costs less than either.
+    hierarchy = Hierarchy.groups([2, 2, 2, 2, 1], [-1, -1, 0, 1, 2], [0, 1, 2, 2, -1])
+    line = curve(hra.solve(hierarchy, np.inf, errors=[2.0, 2.0, 2.0, 2.0, 1.0]).problem)
+    assert (line.cost.tolist(), line.gain.tolist(), line.residual.tolist()) == ([1.0], [3.0], [1.0])
