@@ -180,7 +180,8 @@ def dag_relaxation(problem: Problem) -> tuple[np.ndarray, float, np.ndarray, flo
     if part is not whole:
         share[part.edge] = split
     proof, surplus = share.copy(), np.empty_like(problem.gain)
-    proof[part.edge] = chord.bound_share
+    if chord.bound_share is not None:  # else every bound overflowed, and any split is as good
+        proof[part.edge] = chord.bound_share
     bound = surplus_bound(*whole[:3], price, proof, surplus) + price * problem.capacity
     # Shares of sweeps even where flows gave the bound: those of a flow depend on how refinements are numbered.
     surplus_bound(*whole[:3], price, share, surplus)
@@ -233,7 +234,11 @@ def _flow(chord: Chord, part: Part, share: np.ndarray) -> None:
     taken, undecided = np.zeros(gain.size, np.bool_), np.arange(gain.size)
     for left in reversed(range(_FLOWS)):
         price, selected = chord.price, taken.copy()
-        found = max_closure(order, gain[undecided] - price * cost[undecided], undecided, share, work)
+        with np.errstate(over="ignore"):
+            worth = gain[undecided] - price * cost[undecided]
+        if not np.isfinite(worth).all():  # flows of infinities leave shares that are no numbers, which prove nothing
+            break
+        found = max_closure(order, worth, undecided, share, work)
         best, work = found.selected, work - found.work
         selected[undecided[best]] = True
         above, bound = chord.add(part, price, selected)
