@@ -14,7 +14,7 @@ from hra.caching import Scratch, cached_property
 from hra.errors import ArrayError, HierarchyError, MetricError, wrong_kind
 from hra.model import topology
 from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
-from hra.model.sets import active, cost_step, is_down_closed, total
+from hra.model.sets import active, cost_step, first_unusable, is_down_closed, total
 from hra.model.topology import Topology, level_order
 from hra.model.units import Units, rounded_up_sum, swap_units
 
@@ -65,7 +65,10 @@ class Hierarchy:
     node: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        node = _Attributes(self.node)
+        cost, node = self.node_cost, _Attributes(self.node)
+        if type(cost) is not np.ndarray or cost.dtype != np.float64 or first_unusable(cost, 0.0) >= 0:
+            # Only `dataclasses.replace` comes with other costs, which constructors check.
+            object.__setattr__(self, "node_cost", _costs(cost))
         for array in (*(value for value in vars(self).values() if isinstance(value, np.ndarray)), *node.values()):
             array.flags.writeable = False
         object.__setattr__(self, "node", MappingProxyType(node))

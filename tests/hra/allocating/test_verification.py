@@ -197,12 +197,13 @@ def test_a_negative_least_error_remains_nowhere():
 @pytest.mark.parametrize("name", ["least_error", "gain", "node_cost", "budget"])
 def test_what_is_negative_or_no_number_is_refuted(name, value):
     true = allocate(Hierarchy.flat([1, 2]), [1.0, 3.0], 2, hra.Exact(), "gain")
-    problem, hierarchy = true.problem, true.hierarchy
+    problem, forged = true.problem, replace(true.hierarchy)
+    object.__setattr__(forged, "node_cost", np.array([value, 2.0]))  # which no constructor lets pass
     changed = {
         "least_error": {"least_error": value},
         "budget": {"budget": value},
         "gain": {"gain": np.array([1.0, value])},
-        "node_cost": {"hierarchy": replace(hierarchy, node_cost=np.array([value, 2.0]))},
+        "node_cost": {"hierarchy": forged},
     }[name]
     found = verify(stating(true, problem=replace(problem, **changed)))
     assert any(text.startswith(NUMBERS) for text in found.refuted) == (name != "budget" or value != np.inf)
