@@ -12,12 +12,12 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin
 from hra.compiling import Stopwatch
-from hra.errors import HierarchyError, HookWarning, HraError, wrong_kind
+from hra.errors import HierarchyError, HookWarning, HraError, InvalidBudget, wrong_kind
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
-from hra.model.problem import Problem, check_budget
-from hra.model.solution import Solution
+from hra.model.problem import Problem, check_budget, exact_number
+from hra.model.solution import Solution, checked
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
 
@@ -144,11 +144,8 @@ class HierarchicalResourceAllocator(ABC):
         if previous is not None:
             problem = in_sequence(problem, previous)
         solution = self.traverse_and_select(problem)
-        if not isinstance(solution, Solution):
-            own = self._replaces("traverse_and_select")
-            chooser = f"{type(self).__name__}.traverse_and_select" if own else f"{type(self.traversal).__name__}.select"
-            fix = f"return hra.Solution(selected) from {chooser}"
-            raise wrong_kind("what was selected", solution, Solution, fix)
+        if self._replaces("traverse_and_select"):
+            solution = checked(solution, problem, f"{type(self).__name__}.traverse_and_select")
         if problem.pinned is not None:  # what is pinned costs and gains nothing more
             solution = replace(solution, selected=solution.selected | problem.pinned)
         return Allocation(problem, solution, watch.wall, context)
@@ -160,9 +157,13 @@ class HierarchicalResourceAllocator(ABC):
         ------
         InvalidBudget, BudgetTooSmall, MetricError : see `allocate`.
         """
-        hierarchy = self.hierarchy_for(context)
-        problem = self.problem_for(hierarchy, context, check_budget(budget, hierarchy))
-        problem.check()
+        hierarchy = hierarchy_of(self, context)
+        limit = check_budget(budget, hierarchy)
+        problem = problem_of(self, hierarchy, context, limit)
+        if problem.budget > limit:
+            what = f"problem_for raised the budget of {exact_number(limit)} to {exact_number(problem.budget)}"
+            fix = "return a problem of the budget that it is given, or of less"
+            raise InvalidBudget(what, where=f"{type(self).__name__}.problem_for", fix=fix)
         return problem
 
     def adopt(self, allocation: Allocation, context: Any) -> Allocation:
@@ -178,7 +179,7 @@ class HierarchicalResourceAllocator(ABC):
         """
         if not isinstance(allocation, Allocation):
             raise wrong_kind("allocation", allocation, Allocation, "call adopt(allocation, context)")
-        hierarchy = self.hierarchy_for(context)
+        hierarchy = hierarchy_of(self, context)
         if not hierarchy.same_as(allocation.hierarchy):
             fix = "adopt it in an allocator of its hierarchy, with the context that it was made for"
             raise HierarchyError("the allocation belongs to another hierarchy", where="adopt", fix=fix)
@@ -221,6 +222,36 @@ class HierarchicalResourceAllocator(ABC):
     @abstractmethod
     def realize(self, allocation: Allocation) -> Any:
         """Turn the cut into the resource: a triangle mesh, resident tiles, a token tensor."""
+
+
+def hierarchy_of(allocator: HierarchicalResourceAllocator, context: Any) -> Hierarchy:
+    """What an allocator's `hierarchy_for` returns, checked.
+
+    Raises
+    ------
+    HraError : no hierarchy.
+    """
+    made, name = allocator.hierarchy_for(context), type(allocator).__name__
+    if not isinstance(made, Hierarchy):
+        fix = f"return an hra.Hierarchy from {name}.hierarchy_for, or from the build of its builder"
+        raise wrong_kind("what hierarchy_for returns", made, Hierarchy, fix)
+    return made
+
+
+def problem_of(allocator: HierarchicalResourceAllocator, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
+    """What an allocator's `problem_for` returns, checked.
+
+    Raises
+    ------
+    HraError : no problem.
+    MetricError, HierarchyError, ArrayError, InvalidBudget : see `Problem.check`.
+    """
+    problem = allocator.problem_for(hierarchy, context, budget)
+    if not isinstance(problem, Problem):
+        fix = f"return an hra.Problem from {type(allocator).__name__}.problem_for"
+        raise wrong_kind("what problem_for returns", problem, Problem, fix)
+    problem.check()
+    return problem
 
 
 def _warn_of_near_hooks(cls: type) -> None:

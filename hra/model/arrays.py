@@ -148,6 +148,11 @@ def mask(name: str, values: Any, length: int) -> np.ndarray:
     return array
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of Python or NumPy, and no bool."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def whole_number(value: Any) -> int | None:
     """``value`` as an int of Python, None for what is not a whole number.
 

@@ -15,11 +15,19 @@ from typing import Any
 import numpy as np
 
 from hra.caching import cached_property
-from hra.errors import BudgetTooSmall, HraError, InvalidBudget, MetricError, RepairWarning, wrong_kind
-from hra.model.arrays import ReadOnlyArrays, to_numpy
+from hra.errors import (
+    BudgetTooSmall,
+    HierarchyError,
+    HraError,
+    InvalidBudget,
+    MetricError,
+    RepairWarning,
+    wrong_kind,
+)
+from hra.model.arrays import ReadOnlyArrays, is_number, mask, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
 from hra.model.hierarchy import Hierarchy, divisible
-from hra.model.metrics import ErrorMetric
+from hra.model.metrics import ErrorMetric, check_facts
 from hra.model.precise import precise_total
 from hra.model.sets import attainable, first_unusable, take_with_predecessors, total
 from hra.model.short_repr import ShortRepr
@@ -99,6 +107,10 @@ class Problem(ReadOnlyArrays, ShortRepr):
         for name, given, kind in (("hierarchy", hierarchy, Hierarchy), ("metric", metric, ErrorMetric)):
             if not isinstance(given, kind):
                 raise wrong_kind(name, given, kind, "call hra.Problem.of(hierarchy, metric, context, budget)")
+        if metric.kind not in ("error", "gain"):
+            what = f"a metric's kind is 'error' or 'gain', got {metric.kind!r}"
+            raise MetricError(what, where=type(metric).__name__, fix="state one of the two")
+        check_facts(metric.unit, metric.additive, type(metric).__name__)
         value = _node_values(metric.evaluate(hierarchy, context), hierarchy, metric)
         if metric.kind == "gain":
             gain, least_error = gains_from_values(hierarchy, _clip_negative(value)), 0.0
@@ -173,12 +185,25 @@ class Problem(ReadOnlyArrays, ShortRepr):
             return self.gain / self.slope_cost
 
     def check(self) -> None:
-        """Raise unless the gains are ones that bounds hold for.
+        """Raise unless the gains are ones that bounds hold for, and all else is what it is said to be.
 
         Raises
         ------
-        MetricError : a gain is negative or not a number, or a sum of gains or errors overflows.
+        MetricError : a gain or the error that remains is negative or no number, or a sum of them overflows; a unit is
+            no text, a flag no bool.
+        InvalidBudget : the budget is no number >= 0.
+        ArrayError : what is pinned or was taken before is not bool [R].
+        HierarchyError : what is pinned lacks a predecessor.
+        HraError : the hierarchy is none.
         """
+        if not isinstance(self.hierarchy, Hierarchy):
+            raise wrong_kind("Problem.hierarchy", self.hierarchy, Hierarchy, "return hra.Problem.of(hierarchy, ...)")
+        check_facts(self.unit, self.additive, "Problem")
+        check_number(self.budget)
+        if not is_number(self.least_error) or self.least_error < 0:
+            what = f"the error that remains at full detail is {self.least_error!r}"
+            raise MetricError(what, where="Problem.least_error", fix="give a number >= 0")
+        self._check_marks()
         size = int(self.hierarchy.level_offsets[-1])
         if self.gain.shape != (size,):
             what = f"gains of shape {self.gain.shape} for {size} refinements"
@@ -198,6 +223,17 @@ class Problem(ReadOnlyArrays, ShortRepr):
             raise MetricError(
                 what, where="Problem.least_error", fix=f"scale the metric: all errors to at most {LARGEST_TOTAL:g}"
             )
+
+    def _check_marks(self) -> None:
+        """Raise unless what is pinned, and what was taken before, is marked by one bool per refinement."""
+        for name in ("pinned", "previous"):
+            if (marks := getattr(self, name)) is not None:
+                if not isinstance(marks, np.ndarray):
+                    raise wrong_kind(f"Problem.{name}", marks, np.ndarray, "pass a bool array [R]")
+                mask(f"Problem.{name}", marks, len(self.hierarchy))
+        if self.pinned is not None and not self.hierarchy.is_valid(self.pinned):
+            fix = "pin all that it builds on, too, as allocate(..., pinned=nodes) does"
+            raise HierarchyError("what is pinned lacks a predecessor", where="Problem.pinned", fix=fix)
 
     @cached_property
     def peak(self) -> np.ndarray:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.allocating.allocator import HierarchicalResourceAllocator
+from hra.allocating.allocator import HierarchicalResourceAllocator, hierarchy_of, problem_of
 from hra.allocating.modifiers import in_sequence
 from hra.caching import cached_property
 from hra.compiling import Stopwatch
@@ -174,17 +174,15 @@ class Pool:
         watch = Stopwatch()
         _check_count("contexts", contexts, len(self.members))
         pairs = list(zip(self.members, contexts, strict=True))
-        hierarchies = [member.hierarchy_for(context) for member, context in pairs]
+        hierarchies = [hierarchy_of(member, context) for member, context in pairs]
         whole, places = self._unions.of(hierarchies)
         budget = check_budget(budget, whole)
         if self.limits is not None:
             self.limits.check(hierarchies, budget)
         problems = [
-            member.problem_for(hierarchy, context, np.inf)
+            problem_of(member, hierarchy, context, np.inf)
             for (member, context), hierarchy in zip(pairs, hierarchies, strict=True)
         ]
-        for member in problems:
-            member.check()
         problems = _in_sequence(problems, previous)
         problem = join_problems(whole, problems, places, budget)
         problem.check()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from hra.errors import wrong_kind
-from hra.model.arrays import numbers
+from hra.model.arrays import is_number
 from hra.model.problem import Problem
-from hra.model.solution import Solution, no_bools
+from hra.model.solution import Solution, checked
 from hra.solvers.reduction import select_reduced
 
 
@@ -46,35 +44,16 @@ class Traversal(ABC):
 
         Raises
         ------
-        HraError : `select` returns something else than a `Solution` of one bool per refinement.
+        HraError : `select` returns something else than a `Solution` of one bool per refinement, or with a price, tau,
+            share or bound that cannot be one.
         """
         if problem.hierarchy.units.exact and not problem.hierarchy.shrinks:
             return self._select(problem)
         return select_reduced(self._select, problem, any_cost=self.any_cost)
 
     def _select(self, problem: Problem) -> Solution:
-        """What `select` chooses, checked before solvers read it: it may be code of users."""
-        solution, where = self.select(problem), f"{type(self).__name__}.select"
-        if not isinstance(solution, Solution):
-            raise wrong_kind("what was selected", solution, Solution, f"return hra.Solution(selected) from {where}")
-        taken = solution.selected
-        if type(taken) is not np.ndarray or taken.dtype != np.bool_ or taken.shape != problem.gain.shape:
-            raise no_bools(taken, problem.gain.size, where)
-        price, share = solution.price, solution.share
-        if price is not None and type(price) is not float:
-            if not is_number(price):
-                raise wrong_kind("price", price, float, f"return hra.Solution(selected, price) from {where}")
-            price = float(price)  # a number of NumPy is none to fractions
-        edges = problem.hierarchy.predecessors[1].shape
-        if share is not None and not (type(share) is np.ndarray and share.dtype == np.float64 and share.shape == edges):
-            share = numbers("share", share, *edges)
-        same = price is solution.price and share is solution.share
-        return solution if same else replace(solution, price=price, share=share)
-
-
-def is_number(value: Any) -> bool:
-    """Whether an option is a number of Python or NumPy, and no bool."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        """What `select` chooses, checked."""
+        return checked(self.select(problem), problem, f"{type(self).__name__}.select")
 
 
 def is_whole(value: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from hra.errors import HierarchyError, HraError, MetricError
 from hra.model.arrays import to_numpy
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
+from hra.model.metrics import check_facts
 from hra.model.problem import LARGEST_TOTAL
 from hra.model.units import exactly
 from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
@@ -59,6 +60,7 @@ class LazyTree:
         if hierarchy.mode not in ("replace", "add"):
             what = f"a lazy hierarchy has no mode {hierarchy.mode!r}"
             raise HierarchyError(what, where=type(hierarchy).__name__, fix='use mode "replace" or "add"')
+        check_facts(metric.unit, metric.additive, type(metric).__name__)
         roots = _listed("roots", hierarchy.roots())
         error = self._errors(metric.evaluate(roots, context), roots)
         self._append(roots, -1, error, error)

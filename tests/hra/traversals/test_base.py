@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import hra
-from hra.errors import HraError
+from hra.errors import HraError, MetricError
 from tests.helpers.allocators import Plain, Table
 
 COSTS = {"whole": [5, 1, 1, 1, 1], "no common unit": [0.1234567890123456, 1 / 3, 1 / 7, 1 / 11, 1 / 13]}
@@ -104,3 +104,88 @@ def test_gains_that_are_no_numbers_are_refused():
     plain = hra.solve(hra.Hierarchy.flat([1, 1]), 1, gains=[1, 2]).problem
     with pytest.raises(HraError, match="gains are numbers"):
         hra.Problem(plain.hierarchy, np.array(["1", "2"]), 0.0, 1, "error", True, plain.refinement_peak)
+
+
+NEVER = [
+    {"price": -1.0},
+    {"price": np.nan},
+    {"tau": "1"},
+    {"tau": np.nan},
+    {"shortfall": -1.0},
+    {"shortfall": np.nan},
+    {"shortfall": np.inf},
+    {"shortfall": np.ones(1)},
+    {"upper_bound": "9"},
+    {"upper_bound": np.nan},
+    {"upper_bound": 1.5},
+    {"restricted": "no"},
+    {"price": 1.0, "share": np.array([-5.0, 1.0])},
+    {"price": 1.0, "share": np.array([0.5, np.nan])},
+]
+
+
+@dataclass(frozen=True)
+class Stating(hra.Traversal):
+    """Takes the first refinement, and states something of it."""
+
+    what: Any
+
+    def select(self, problem):
+        return hra.Solution(np.array([True, False, False]), **self.what)
+
+
+@pytest.mark.parametrize("what", NEVER, ids=repr)
+def test_what_cannot_be_true_of_a_choice_is_refused(what):
+    both = hra.Hierarchy.dag([1, 1, 1], [[0, 2], [1, 2]])
+    with pytest.raises(HraError) as caught:
+        hra.solve(both, 1, gains=[2.0, 1.0, 5.0], traversal=Stating(what))
+    assert caught.value.fix
+
+    class Own(Plain):
+        def traverse_and_select(self, problem):
+            return Stating(what).select(problem)
+
+    with pytest.raises(HraError) as caught:
+        Own(both, Table(kind="gain"), hra.Hull()).allocate([2.0, 1.0, 5.0], 1)
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"budget": 3.0},
+        {"budget": np.nan},
+        {"least_error": -1.0},
+        {"least_error": "0"},
+        {"additive": "no"},
+        {"unit": None},
+        {"pinned": np.array([False, True, False])},
+        {"pinned": [True, False, False]},
+        {"previous": np.ones(2, bool)},
+        {"hierarchy": None},
+    ],
+    ids=repr,
+)
+def test_a_problem_of_ones_own_that_cannot_be_one_is_refused(change):
+    class Own(Plain):
+        def problem_for(self, hierarchy, context, budget):
+            return replace(super().problem_for(hierarchy, context, budget), **change)
+
+    tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], np.ones(7))
+    with pytest.raises(HraError):
+        Own(tree, Table([8, 4, 2, 1, 1, 0, 0]), hra.Hull()).allocate(None, 2)
+
+
+@pytest.mark.parametrize("step", ["hierarchy_for", "problem_for"])
+def test_steps_of_ones_own_that_return_something_else_are_named(step):
+    tree, metric = hra.Hierarchy.tree([-1, 0, 0], np.ones(3)), Table([8, 4, 2])
+    own = type("Own", (Plain,), {step: lambda *given: None})(tree, metric, hra.Hull())
+    for call in (lambda: own.allocate(None, 2), lambda: hra.pool(own).allocate([None], 2)):
+        with pytest.raises(HraError, match=f"what {step} returns"):
+            call()
+
+
+@pytest.mark.parametrize("fact", [{"additive": "no"}, {"additive": None}, {"unit": None}, {"kind": "errors"}], ids=repr)
+def test_what_a_metric_says_of_itself_is_checked(fact):
+    with pytest.raises(MetricError, match=next(iter(fact))):
+        hra.Problem.of(hra.Hierarchy.tree([-1, 0, 0], np.ones(3)), Table([8, 4, 2], **fact), None, 2.0)

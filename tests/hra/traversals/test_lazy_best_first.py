@@ -306,6 +306,13 @@ def test_modes_that_only_stored_hierarchies_have_are_refused():
         LazyBestFirst().allocate(Listed([-1, 0], [1, 1], mode=mode), Errors([1.0, 0.0]), 10)
 
 
+def test_a_flag_that_is_no_bool_claims_no_bound():
+    metric = Errors([1.0, 0.0])
+    metric.additive = "no"  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(MetricError, match="additive"):
+        LazyBestFirst().allocate(Listed([-1, 0], [1, 1]), metric, 10)
+
+
 @pytest.mark.parametrize("parent", [[-1, -1, -1], [-1, 0, 0]])
 def test_errors_whose_sum_overflows_are_refused(parent: list[int]):
     """Their sum was infinite, and the children's errors were scaled down to nothing."""
