@@ -84,6 +84,8 @@ class PagedHierarchy:
         every = np.concatenate([cost, np.zeros(content.node_cost.size)])
         joined = Hierarchy.from_topology(every, shape, cost_unit="bytes")
         places = np.empty(len(content), np.int32)
+        gone = np.flatnonzero(content.removed_by >= 0)  # some refinements only remove
+        places[content.removed_by[gone]] = joined.removed_by[count + gone]
         places[content.added_by[fine]] = joined.added_by[count + fine]
         return cls(content, joined, frozen(places), frozen(joined.added_by[:count].copy()))
 
@@ -101,7 +103,9 @@ class PagedHierarchy:
 
     def held(self, selected: np.ndarray) -> np.ndarray:
         """The pages that the refinements ``selected`` of ``hierarchy`` hold, bool [P]; ArrayError : not bool [R]."""
-        return np.where(self.loads < 0, True, mask("selected", selected, len(self.hierarchy))[self.loads])
+        held, loaded = np.ones(self.loads.size, np.bool_), self.loads >= 0
+        held[loaded] = mask("selected", selected, len(self.hierarchy))[self.loads[loaded]]
+        return held
 
     def shown(self, gain: np.ndarray, held: np.ndarray) -> np.ndarray:
         """The refinements of the content to draw from what is there, bool [R]: all that gain or lead to gain.

@@ -89,3 +89,18 @@ def test_bad_pages_are_refused() -> None:
 def test_a_page_may_take_less_than_a_byte() -> None:
     content = hra.Hierarchy.tree([-1, 0, 0], np.ones(3))
     assert PagedHierarchy.of(content, [0, 1, 1], [1, 0.5]).hierarchy.total_cost == 1.5
+
+
+def test_refinements_that_only_remove_keep_their_place() -> None:
+    content = hra.Hierarchy.groups([1.0, 1.0, 1.0, 1.0], [-1, -1, -1, 1], [0, 1, -1, -1])
+    problem = hra.solve(content, np.inf, errors=[2.0, 5.0, 1.0, 1.0]).problem
+    paged = PagedHierarchy.of(content, [1, 1, 1, 0], [4.0, 1.0])
+    assert sorted(paged.refinements.tolist() + paged.loads[paged.loads >= 0].tolist()) == [0, 1, 2]
+    chosen = paged.problem(problem, 1)
+    found = hra.Allocation(chosen, hra.Exact().solve(chosen), 0.0)
+    assert (found.gain, found.selected[paged.refinements].tolist()) == (2.0, [True, False])
+
+
+def test_without_refinements_all_pages_are_held() -> None:
+    paged = PagedHierarchy.of(hra.Hierarchy.tree([-1], [1.0]), [0], [4.0])
+    assert paged.held(np.zeros(0, bool)).tolist() == [True]
