@@ -237,14 +237,10 @@ def _frame(value: Any) -> int | None:
 
 
 def _checked_cost(values: Any) -> np.ndarray:
-    cost = numbers("cost", values)
-    bad = (cost < 1) | (cost != np.floor(cost)) | (cost > _NO_LIMIT)
-    if bad.any():
-        where = f"cost[{int(bad.argmax())}]"
-        raise ArrayError(f"{where} = {cost[bad][0]} is not a whole number of bytes above 0", where=where)
-    if cost.sum() > _NO_LIMIT:
+    cost = indices("cost", values, 1, _NO_LIMIT + 1)  # as integers: above 2**53 floats miss some
+    if cost.sum(dtype=np.float64) > _NO_LIMIT:
         raise ArrayError("the costs add up to more than 2**62 bytes", where="cost", fix="use a larger unit of cost")
-    return frozen(cost.astype(np.int64))
+    return frozen(cost)
 
 
 def _checked_parents(values: Any, count: int) -> np.ndarray:

@@ -272,3 +272,10 @@ def test_costs_whose_sum_overflows_are_refused():
 def test_numbers_that_streaming_cannot_use_are_refused(wrong: dict[str, Any]):
     with pytest.raises(HraError, match="use 0 or more"):
         Streaming(**wrong)
+
+
+def test_bytes_above_2_to_the_53_are_counted_to_the_last():
+    pool = ResidentPool([2**53 + 1, 2**53 + 3], [-1, 0], pool_bytes=2**54 + 4)
+    assert (pool.used_bytes, pool.advance([0, 1]).loaded.tolist(), pool.used_bytes) == (2**53 + 1, [1], 2**54 + 4)
+    with pytest.raises(BudgetTooSmall):
+        ResidentPool([2**53 + 1], [-1], pool_bytes=2**53)
