@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -531,7 +532,11 @@ def _read_only(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.nd
 
 def _costs(cost: Any) -> np.ndarray:
     """Validated node costs as a fresh float64 array."""
+    cost = to_numpy(cost)
     vector = numbers("cost", cost)
+    if cost.dtype.kind in "iu" and (cost > 2**53).any():  # which floats round, maybe down to 2**53
+        vector[cost > 2**53] = np.inf
+        _check_total(vector)
     bad = np.flatnonzero(vector < 0)
     if bad.size:
         raise HierarchyError(f"cost {vector[bad[0]]:g} is negative", where=f"cost[{bad[0]}]", fix="costs must be >= 0")
@@ -554,7 +559,8 @@ def _attributes(attributes: Mapping[str, Any] | None, size: int) -> dict[str, np
 def _check_total(cost: np.ndarray) -> None:
     with np.errstate(over="ignore"):
         total_cost = cost.sum()
-    if total_cost > EXACT_LIMIT:
+    # From the limit on, the sum may have been rounded down to it.
+    if total_cost > EXACT_LIMIT or (total_cost == EXACT_LIMIT and math.fsum([*cost.tolist(), -EXACT_LIMIT]) > 0):
         raise HierarchyError(
             "the total cost exceeds 2**53, above which whole units are no longer exact",
             where="cost",

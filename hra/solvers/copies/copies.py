@@ -58,9 +58,7 @@ class Copies:
         # As many as the union of all copies could have: see `hra.model.units`.
         size = self.hierarchies[0].units.size
         most = EXACT_LIMIT if size == 1 else EXACT_LIMIT / 4
-        everything = sum(
-            count * float(h.units.low.sum()) for h, count in zip(self.hierarchies, self.counts, strict=True)
-        )
+        everything = sum(count * int(h.units.low.sum()) for h, count in zip(self.hierarchies, self.counts, strict=True))
         if everything > most:
             what = f"all copies cost {everything:.3g} units of {float(size):.3g}, too many to be exact"
             raise HierarchyError(what, where="cost", fix="use a larger cost unit, or round costs to fewer digits")

@@ -294,3 +294,12 @@ def test_other_costs_are_checked_as_those_of_constructors_are():
     for bad in ([1.0, -1.0, 1.0], [1.0, np.nan, 1.0]):
         with pytest.raises((ArrayError, HierarchyError)):
             replace(tree, node_cost=np.array(bad))
+
+
+@pytest.mark.parametrize(
+    "cost", [[2**53 + 1], [2**52, 2**52, 1], [1, 2**53], np.array([2**63 + 1], np.uint64)], ids=str
+)
+def test_whole_costs_that_floats_would_round_down_to_the_limit_are_refused(cost):
+    assert Hierarchy.flat([2**52, 2**52]).total_cost == 2**53
+    with pytest.raises(HierarchyError, match="2\\*\\*53"):
+        Hierarchy.flat(cost)
