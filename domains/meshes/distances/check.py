@@ -18,6 +18,8 @@ from hra.model.sets import drop_without_predecessors
 
 # Measuring distances takes longer than looking for cracks.
 _MEASURED_EVERY = 10
+# Each takes a pass over its triangles: more would seem to hang.
+MOST_CUTS = 1_000_000
 # Of the sums of the check itself, not of what is checked: points of needles are 1.6e-12 of the extent from them.
 _ROUNDING = 1e-11
 
@@ -96,7 +98,7 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
 
     Raises
     ------
-    HraError : ``cuts`` or a seed below 0, or no samples.
+    HraError : ``cuts`` is not a whole number from 0 to 1,000,000, a seed below 0, or no samples.
 
     Examples
     --------
@@ -105,7 +107,7 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
     >>> meshes.check(meshes.build(hra.samples.path("skull.ply")), cuts=2, samples=10).sound
     True
     """
-    cuts, samples = whole_in("cuts", cuts), whole_in("samples", samples, POSITIVE)
+    cuts, samples = whole_in("cuts", cuts, range(MOST_CUTS + 1)), whole_in("samples", samples, POSITIVE)
     hierarchy, rng = clusters.hierarchy, np.random.default_rng(whole_in("seed", seed))
     chosen = [_random_cut(hierarchy, rng) for _ in range(cuts)]
     source = clusters.position_of[clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.domains.meshes.distances.check import MOST_CUTS
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
@@ -73,7 +74,8 @@ def check_tileset(folder: str | Path, *, cuts: int = 200, seed: int = 0) -> Tile
 
     Raises
     ------
-    FileError : a file is missing or damaged. HraError : ``cuts`` or ``seed`` is not a whole number >= 0.
+    FileError : a file is missing or damaged.
+    HraError : ``cuts`` is not a whole number from 0 to 1,000,000, or ``seed`` none >= 0.
 
     Examples
     --------
@@ -83,7 +85,7 @@ def check_tileset(folder: str | Path, *, cuts: int = 200, seed: int = 0) -> Tile
     >>> meshes.check_tileset("tiles", cuts=20).cracked_cuts
     0
     """
-    folder, cuts, seed = local_path(folder), whole_in("cuts", cuts), whole_in("seed", seed)
+    folder, cuts, seed = local_path(folder), whole_in("cuts", cuts, range(MOST_CUTS + 1)), whole_in("seed", seed)
     path = folder / TILESET
     header = parse_object(read_regular(path), "tileset", str(path))
     _, origin = glb_corners(folder / header["root"]["content"]["uri"])

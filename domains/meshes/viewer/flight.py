@@ -24,6 +24,9 @@ from hra.kernels.raster import EMPTY
 from hra.kernels.raster.clusters.renderer import FrameFacts
 from hra.model.arrays import whole_in
 
+# Over nine hours of a flight at 30 frames a second: more would only fill the memory.
+_MOST_FRAMES = 1_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Difference:
@@ -76,7 +79,7 @@ def orbit(bounds: np.ndarray, frames: int, viewport: tuple[int, int], **placed: 
 
     Raises
     ------
-    CameraError : other bounds. HraError : ``frames`` is not a whole number >= 0.
+    CameraError : other bounds. HraError : ``frames`` is not a whole number from 0 to 1,000,000.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def orbit(bounds: np.ndarray, frames: int, viewport: tuple[int, int], **placed: 
     >>> first.viewport
     (160, 120)
     """
-    frames, bounds = whole_in("frames", frames), bounding_box(bounds)
+    frames, bounds = whole_in("frames", frames, range(_MOST_FRAMES + 1)), bounding_box(bounds)
     far = 1.15 * float(np.linalg.norm(np.ptp(bounds, axis=0)))
     cameras = []
     for k in range(frames):

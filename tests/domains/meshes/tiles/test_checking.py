@@ -1,6 +1,10 @@
 import json
 
+import numpy as np
+import pytest
+
 from hra.domains import meshes
+from hra.errors import HraError
 
 
 def test_check_finds_what_is_wrong(skull_tree, tmp_path):
@@ -16,3 +20,12 @@ def test_check_finds_what_is_wrong(skull_tree, tmp_path):
     path.write_text(json.dumps(header))
     report = meshes.check_tileset(tmp_path, cuts=20)
     assert report.falling_errors == 1 and report.loose_boxes >= 2 and not report.sound
+
+
+def test_numbers_that_never_end_are_refused(skull_tree, tmp_path):
+    with pytest.raises(HraError, match="cuts must be an integer from 0 to 1000000"):
+        meshes.check_tileset(tmp_path, cuts=2**62)
+    with pytest.raises(HraError, match="cuts must be an integer from 0 to 1000000"):
+        meshes.check(skull_tree.mesh, cuts=2**62)
+    with pytest.raises(HraError, match="frames must be an integer from 0 to 1000000"):
+        meshes.orbit(np.array([[0.0, 0, 0], [1, 1, 1]]), 2**62, (160, 120))
