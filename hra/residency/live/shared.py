@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, wrong_kind
 from hra.model.arrays import indices, offsets_of
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import Items
@@ -191,18 +191,23 @@ class SharedResidency:
             self._loader.close()
 
     def _wanted(self, allocations: Sequence[Allocation]) -> tuple[np.ndarray, np.ndarray]:
+        where, fix = "SharedResidency.advance", "pass one allocation for each member"
+        if not isinstance(allocations, Sequence):
+            raise wrong_kind("allocations", allocations, Sequence, fix)
         if len(allocations) != len(self.members):
-            raise HraError(
-                f"{len(allocations)} allocations for {len(self.members)} members", where="SharedResidency.advance"
-            )
-        parts = []
-        for member, allocation in zip(self.members, allocations, strict=True):
+            raise HraError(f"{len(allocations)} allocations for {len(self.members)} members", where=where, fix=fix)
+        items, gains = [], []
+        for member, allocation, first in zip(self.members, allocations, self._first.tolist(), strict=False):
+            if not isinstance(allocation, Allocation):
+                raise wrong_kind("allocation", allocation, Allocation, fix)
             if not allocation.hierarchy.same_as(member.hierarchy):
                 fix = "use the allocators of its members"
                 raise HierarchyError("the allocation is of other textures or pages", fix=fix)
-            parts.append(member.wanted(allocation))
-        items = [part + first for (part, _), first in zip(parts, self._first, strict=False)]
-        return np.concatenate(items), np.concatenate([gain for _, gain in parts])
+            wanted, gain = member.wanted(allocation)
+            # Items of a member's own may be code of users: what lies beyond them would be items of the next member.
+            items.append(indices(f"wanted of {type(member).__name__}", wanted, 0, member.cost.size) + first)
+            gains.append(gain)
+        return np.concatenate(items), np.concatenate(gains)
 
     @property
     def _pinned_bytes(self) -> int:

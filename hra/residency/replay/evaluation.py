@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import HraError
+from hra.errors import HraError, wrong_kind
+from hra.model.arrays import indices, to_numpy
 from hra.residency.live.pool import byte_limit
 from hra.residency.replay.policy import Log, Policy
 from hra.residency.replay.trace import Trace
@@ -76,17 +77,20 @@ def evaluate(policy: Policy, trace: Trace, pool: int) -> PolicyResult:
     HraError : the policy loaded what was there, evicted what was not, exceeded the pool, or its log is none of the
         trace.
     """
+    for argument, given, kind in (("policy", policy, Policy), ("trace", trace, Trace)):
+        if not isinstance(given, kind):
+            raise wrong_kind(argument, given, kind, "call evaluate(policy, trace, pool)")
     pool = byte_limit("pool", pool)
     return evaluate_log(policy.name, policy.run(trace, pool), trace, pool)
 
 
 def evaluate_log(name: str, log: Log, trace: Trace, pool: int) -> PolicyResult:
     """Count what a ``log`` says; errors as in `evaluate`."""
-    _check_frames(name, log, len(trace))
+    events, ends, refused = _checked(name, log, len(trace))
     counts, resident, loaded, missing = (np.zeros(size, np.int64) for size in (7, *3 * (len(trace),)))
     parents = np.full(trace.cost.size, -1, np.int32) if trace.parents is None else trace.parents
     wanted = trace.frames, trace.demands, trace.cost, parents
-    wrong = _count(wanted, (log.frames, log.events), pool, counts, (resident, loaded, missing))
+    wrong = _count(wanted, (ends, events), pool, counts, (resident, loaded, missing))
     if wrong >= 0:
         raise HraError(f"{name} broke the rules of the pool", where=f"event {wrong}", fix="report this as a bug")
     loads, evictions, faults, late, thrash, orphans, peak = counts.tolist()
@@ -101,22 +105,33 @@ def evaluate_log(name: str, log: Log, trace: Trace, pool: int) -> PolicyResult:
         evictions=evictions,
         faults=faults,
         late=late,
-        refused=int(log.refused.sum()),
+        refused=int(refused.sum()),
         thrash=thrash,
         orphans=orphans,
         peak_bytes=peak,
     )
 
 
-def _check_frames(name: str, log: Log, frames: int) -> None:
-    events, ends, refused = map(np.asarray, (log.events, log.frames, log.refused))
-    whole = all(array.ndim == 1 and array.dtype.kind in "iu" for array in (events, ends))
+def _checked(name: str, log: Any, frames: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Events, their ends and what was refused, as integers: the log may be code of users."""
+    if not isinstance(log, Log):
+        raise wrong_kind("what a policy returns", log, Log, f"return a Log from the run of {name}")
+    events, ends, refused = map(to_numpy, (log.events, log.frames, log.refused))
+    whole = _is_whole(events) and _is_whole(ends)
     if not whole or ends.size != frames + 1 or refused.shape != (frames,):
         what = f"{name} logged {ends.size - 1} frames and {refused.size} counts of what it refused, of {frames} frames"
         raise HraError(what, where="Log", fix="log whole numbers, and each frame of the trace")
-    if ends[0] != 0 or (np.diff(ends) < 0).any() or ends[-1] != events.size:
+    if ends[0] != 0 or (ends[1:] < ends[:-1]).any() or ends[-1] != events.size:
         what = f"the frames of {name} do not rise from 0 to its {events.size} events"
         raise HraError(what, where="Log.frames", fix="log where the events of each frame begin and end")
+    refused = indices(f"refused of {name}", refused, 0, 2**62)
+    events = events if events.dtype == np.int32 else events.astype(np.int64)  # traces are large
+    return events, ends.astype(np.int64), refused
+
+
+def _is_whole(array: np.ndarray) -> bool:
+    """Whether an array is a vector of integers that int64 holds."""
+    return array.ndim == 1 and (not array.size or (array.dtype.kind in "iu" and np.can_cast(array.dtype, np.int64)))
 
 
 @njit(cache=True)

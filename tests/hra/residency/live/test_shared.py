@@ -267,3 +267,24 @@ def test_an_item_of_another_member_is_not_explained() -> None:
     for item, member in ((14, 0), (-1, 1), (0, 2), (0, -1)):
         with pytest.raises(ArrayError, match="out of range"):
             shared.explain(item, member)
+
+
+def test_what_a_member_wants_beyond_its_own_items_is_refused() -> None:
+    """It was taken for items of the next member."""
+    mips = hra.Hierarchy.chains([3], [4, 16, 64], cost_unit="bytes")
+
+    class Wanting(ForestItems):
+        def wanted(self, allocation):
+            return np.array([0, 3]), np.ones(2)
+
+    allocation = hra.solve(mips, 90, gains=[0, 1.0, 1.0])
+    shared = SharedResidency([Wanting(mips), ForestItems(mips)], pool_bytes=160)
+    with pytest.raises(ArrayError, match=r"wanted of Wanting\[1\] = 3"):
+        shared.advance([allocation, allocation])
+
+
+@pytest.mark.parametrize("given", [None, [None], 5], ids=repr)
+def test_what_is_no_allocation_for_each_member_is_named(given: Any) -> None:
+    mips = hra.Hierarchy.chains([3], [4, 16, 64], cost_unit="bytes")
+    with pytest.raises(HraError, match="must be a"):
+        SharedResidency([ForestItems(mips)], pool_bytes=160).advance(given)

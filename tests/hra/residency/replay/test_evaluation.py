@@ -73,3 +73,32 @@ def test_events_of_items_that_are_not_there_break_the_rules(event: int):
 def test_logs_of_other_frames_are_refused(frames: list[int]):
     with pytest.raises(HraError, match="frames"):
         evaluate_log("strange", Log(np.zeros(1, np.int32), np.array(frames), np.zeros(len(frames) - 1)), TRACE, 7)
+
+
+@pytest.mark.parametrize("refused", [[-5, 0, 0], [0.5, 0, 0], [math.nan, 0, 0]], ids=str)
+def test_what_was_refused_is_counted_from_zero_on(refused: list[float]):
+    with pytest.raises(HraError):
+        evaluate_log("strange", Log(np.zeros(1, np.int32), np.array([0, 1, 1, 1]), np.array(refused)), TRACE, 7)
+
+
+def test_numbers_that_wrap_around_are_no_events():
+    """2**64 - 1 was the eviction of item 0."""
+    events = np.array([0, 2**64 - 1], np.uint64)
+    with pytest.raises(HraError, match="log whole numbers"):
+        evaluate_log("strange", Log(events, np.array([0, 2, 2, 2]), np.zeros(3, np.int64)), TRACE, 7)
+
+
+def test_logs_may_be_lists():
+    as_lists: Any = Log([0], [0, 1, 1, 1], [0, 0, 0])  # pyright: ignore[reportArgumentType]
+    assert evaluate_log("lists", as_lists, TRACE, 7).loads == 1
+
+
+def test_other_things_than_policies_traces_and_logs_are_named():
+    nothing: Any = None
+    for call in (
+        lambda: evaluate(nothing, TRACE, 7),
+        lambda: evaluate(LRU(), nothing, 7),
+        lambda: evaluate_log("none", nothing, TRACE, 7),
+    ):
+        with pytest.raises(HraError, match="must be a"):
+            call()
