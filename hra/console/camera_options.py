@@ -163,9 +163,8 @@ class CameraOptions:
         CameraError : no such camera is possible.
         FileError : the camera file is missing or malformed.
         """
+        self._check()
         viewport, up = size(screen), self.upward(usual_up)
-        if self.camera_file is not None and (self.eye or self.target):
-            raise HraError("the camera is given twice", where="--camera", fix="leave out --eye and --target")
         if self.camera_file is not None:
             import numpy as np
 
@@ -178,9 +177,21 @@ class CameraOptions:
             eye, center = vector(self.eye, "--eye"), None if self.target is None else vector(self.target, "--target")
             eye, center = ([a - b for a, b in zip(place, origin, strict=True)] for place in (eye, center or middle))
             return _between(eye, middle if self.target is None else center, up, viewport)
-        if self.target is not None:
-            raise HraError("a target without an eye", where="--target", fix="add --eye, or use --azimuth")
         return self._around(points, up, viewport)
+
+    def _check(self) -> None:
+        """Refuse options of which one would be ignored."""
+        around = {"--azimuth": self.azimuth, "--elevation": self.elevation, "--distance": self.distance}
+        if self.camera_file is not None:
+            chosen, others = "--camera", {"--eye": self.eye, "--target": self.target, "--up": self.up} | around
+        elif self.eye is not None:
+            chosen, others = "--eye", around
+        elif self.target is not None:
+            raise HraError("a target without an eye", where="--target", fix="add --eye, or use --azimuth")
+        else:
+            return
+        if given := [name for name, value in others.items() if value is not None]:
+            raise HraError("the camera is given twice", where=chosen, fix=f"leave out {', '.join(given)}")
 
     def _around(self, points: np.ndarray, up: Any, viewport: tuple[int, int]) -> Camera:
         from hra.camera import Camera
