@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import struct
 import warnings
 from dataclasses import dataclass, fields
 from typing import IO, Any
@@ -17,7 +18,7 @@ from hra.domains.textures import formats
 from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
 from hra.errors import FileError, ImageError, RepairWarning
-from hra.files.images.opening import as_image_error, corrupt_exif
+from hra.files.images.opening import as_image_error, header_orientation
 from hra.files.local_files import local_path, open_regular
 
 # Readers of OpenImageIO that decode a file by itself; others make up pixels or follow further files.
@@ -25,8 +26,10 @@ _FORMATS = (
     *("bmp", "dds", "gif", "hdr", "jpeg", "jpeg2000", "jpegxl", "openexr"),
     *("png", "pnm", "targa", "tiff", "webp"),
 )
-# Raw bytes per byte of a file that these formats can reach at most, rounded up: LZW of a GIF comes closest.
-_LARGEST_RATIO, _RATIO_FORMATS = 4096, ("bmp", "dds", "gif", "jpeg", "png", "pnm", "targa")
+# Pixels that a byte of a file can stand for at most, see `hra.files.images.opening`; of PNG at 1 bit for each.
+_MOST_PIXELS_PER_BYTE = dict.fromkeys(("bmp", "dds", "gif", "jpeg", "pnm", "targa"), 4096) | {"png": 8 * 1032}
+_PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # of each colour type
+_DDS_BLOCKS = 4  # the flag of DDS files whose texels a code names, not masks
 _BLOCKS = {
     "DXT1": formats.BC1,
     "DXT3": formats.BC2,
@@ -131,10 +134,9 @@ def read_header(path: str | os.PathLike[str], max_texels: int) -> ImageHeader:
         image = _open(name)
         try:
             _check(image.spec(), name, max_texels)
-            _check_length(image, os.fstat(stream.fileno()).st_size, name)
-            if image.format_name() == "jpeg":
-                _check_end(stream.fileno(), name)
-            return _header(image, name, corrupt_exif(stream), _stamp(stream))
+            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                _check_bytes(image, data, name)
+            return _header(image, name, header_orientation(stream), _stamp(stream))
         finally:
             image.close()
 
@@ -148,20 +150,21 @@ def _open(name: str) -> Any:
     raise ImageError(f"not an image of a known format: {reason}", where=name, fix=f"use one of {', '.join(_FORMATS)}")
 
 
-def _header(image: Any, name: str, exif_problem: str, stamp: tuple[int, int]) -> ImageHeader:
+def _header(image: Any, name: str, stated: tuple[int | None, str], stamp: tuple[int, int]) -> ImageHeader:
     spec, kind = image.spec(), image.spec().format.basetype
     depth = {openimageio().UINT8: 0, openimageio().FLOAT: 2, openimageio().DOUBLE: 2}.get(kind, 1)
     sizes = _levels(image)
     if image.seek_subimage(1, 0):
         warnings.warn(f"{name}: the first of several frames was taken", RepairWarning, stacklevel=5)
-    integers = kind not in (openimageio().HALF, openimageio().FLOAT, openimageio().DOUBLE)
+    # Signed integers are directions or heights, floats are light.
+    coded = kind in (openimageio().UINT8, openimageio().UINT16, openimageio().UINT32)
     return ImageHeader(
         name,
         sizes,
         spec.nchannels,
         np.dtype(np.uint8 if depth == 0 else np.float32),
-        _orientation(spec, name, exif_problem),
-        integers and "lin" not in spec.get_string_attribute("oiio:ColorSpace").lower(),
+        _orientation(spec, name, *stated),
+        coded and "lin" not in spec.get_string_attribute("oiio:ColorSpace").lower(),
         _texels(spec, depth),
         stamp,
     )
@@ -182,11 +185,11 @@ def _texels(spec: Any, depth: int) -> TexelFormat:
     return _BLOCKS.get(spec.get_string_attribute("compression"), plain)
 
 
-def _orientation(spec: Any, name: str, exif_problem: str) -> Orientation:
-    """The orientation in the EXIF data; upright, as by `load_image`, where those are corrupt."""
-    exif = spec.get_int_attribute("Orientation", 1)
-    # OpenImageIO skips corrupt EXIF data in silence.
-    problem = exif_problem if exif in range(1, 9) else f"orientation {exif}"
+def _orientation(spec: Any, name: str, stated: int | None, problem: str) -> Orientation:
+    """The orientation that the file states; upright, as by `load_image`, where its EXIF data are corrupt."""
+    # OpenImageIO skips corrupt EXIF data in silence, and what stands behind the pixels of a PNG.
+    exif = spec.get_int_attribute("Orientation", 1) if stated is None else stated
+    problem = problem if exif in range(1, 9) else f"orientation {exif}"
     if problem:
         what = f"{name}: corrupt EXIF data was ignored and the image not turned ({problem})"
         warnings.warn(what, RepairWarning, stacklevel=6)
@@ -202,17 +205,38 @@ def _check(spec: Any, name: str, max_texels: int) -> None:
         raise ImageError(what, where=name, fix="scale it down; in Python, pass a larger max_texels if you trust it")
 
 
-def _check_length(image: Any, length: int, name: str) -> None:
-    """Refuse a header that claims more than the file can hold: some decoders take the memory for it at once."""
-    claimed = image.spec().image_bytes(True)
-    if image.format_name() in _RATIO_FORMATS and claimed > _LARGEST_RATIO * length:
-        what = f"the header claims {claimed:,} bytes of texels, but the file has {length:,}"
+def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
+    """Refuse or name what the decoder would make up from the bytes of the file.
+
+    Warns
+    -----
+    RepairWarning : a TGA file whose fourth bytes are no alpha by its header; they are taken for alpha, as by engines.
+    """
+    spec, kind = image.spec(), image.format_name()
+    most, bits = _MOST_PIXELS_PER_BYTE.get(kind), 1
+    if kind == "png":
+        bits = data[24] * _PNG_CHANNELS.get(data[25], 1)
+    if most is not None and spec.width * spec.height * bits > most * len(data):
+        # Some decoders take the memory for all that a header claims at once.
+        what = f"the header claims {spec.width} x {spec.height} texels, which {len(data):,} bytes cannot hold"
         raise ImageError(what, where=name, fix="check that the file is complete")
-
-
-def _check_end(file: int, name: str) -> None:
-    """Refuse a truncated JPEG: the decoder would make up the rest in grey."""
-    with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as data:
-        scan, end = data.rfind(b"\xff\xda"), data.rfind(b"\xff\xd9")
-    if end < scan:
+    if kind == "jpeg" and data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
+        # The decoder would make up the rest in grey.
         raise ImageError("the JPEG file ends within its last scan", where=name, fix="check that the file is complete")
+    if kind == "dds" and not _masks_fit(data):
+        # The decoder would read zeros.
+        what = "the header names bits of channels that its texels do not have"
+        raise ImageError(what, where=name, fix="write the file again by another program")
+    if kind == "tiff" and spec.get_string_attribute("tiff:ColorSpace") == "palette" and spec.alpha_channel >= 0:
+        # The decoder would take indices and alpha for colours.
+        what = "the TIFF file has a palette and an alpha channel"
+        raise ImageError(what, where=name, fix="convert it to RGBA, without a palette")
+    if kind == "targa" and spec.alpha_channel >= 0 and not data[17] & 15:
+        what = f"{name}: its header says that it has no alpha; the fourth byte of each texel was taken for alpha"
+        warnings.warn(what, RepairWarning, stacklevel=5)
+
+
+def _masks_fit(data: mmap.mmap) -> bool:
+    """Whether the masks of channels of a DDS header lie within the bits of a texel, where it has masks."""
+    flags, bits, *masks = struct.unpack_from("<I4x5I", data, 80)
+    return bool(flags & _DDS_BLOCKS) or not any(mask >> bits for mask in masks)

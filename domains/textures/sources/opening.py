@@ -67,13 +67,15 @@ def open_image(
 
     Texels are read tile by tile through a cache of limited size. Levels of the file are used as long as their sizes are
     halves rounded up; the others are made from the last of those when one is first read, into a temporary file. uint8
-    files stay uint8; others become float32, integers in 0 .. 1. Alpha is kept as a fourth channel, not multiplied. BMP
-    is decoded at once. Without OpenImageIO so is all that Pillow reads, to RGB on white.
+    files stay uint8; others become float32, integers in 0 .. 1, signed ones from about -1. Alpha is kept as a fourth
+    channel, and colours are as in the file: EXR, and TIFF with associated alpha, have them multiplied by it. BMP is
+    decoded at once. Without OpenImageIO so is all that Pillow reads, to RGB on white.
 
     Parameters
     ----------
     cache : shared by several files; by default a `TileCache` of the file's own.
-    srgb : whether colours are encoded in sRGB, so that levels are made from light; by default those of integers are.
+    srgb : whether colours are encoded in sRGB, so that levels are made from light; by default those of integers
+        without a sign are.
     max_texels : larger images are refused before they are decoded.
 
     Raises
@@ -84,7 +86,8 @@ def open_image(
 
     Warns
     -----
-    RepairWarning : the first of several frames was taken, or corrupt EXIF data was ignored.
+    RepairWarning : the first of several frames was taken, corrupt EXIF data was ignored, or bytes of a TGA file that
+        are no alpha by its header were taken for alpha.
 
     Examples
     --------

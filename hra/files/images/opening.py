@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from hra.errors import HraError, ImageError, MissingExtra, OutOfMemory, RepairWarning
 from hra.files.local_files import open_regular
@@ -81,10 +81,10 @@ def upright(image: Image.Image, name: str) -> Image.Image:
     return image.transpose(turns[orientation]) if orientation in turns else image
 
 
-def _orientation(image: Image.Image) -> int:
+def _orientation(image: Image.Image, getexif: Callable[[Any], Any] = lambda image: image.getexif()) -> int:
     from PIL.Image import Exif
 
-    exif = image.getexif()  # or XMP; a TIFF has turned itself when it was loaded
+    exif = getexif(image)  # or XMP; a TIFF has turned itself when it was loaded
     if "exif" in image.info:
         # Parsed again: Image.open has swallowed the errors of a JPEG's EXIF data and keeps it as empty.
         exif = Exif()
@@ -104,21 +104,38 @@ def stated_orientation(image: Image.Image) -> int:
         return 1
 
 
-def corrupt_exif(stream: IO[bytes]) -> str:
-    """What is wrong with the EXIF data of an image file; empty if nothing is, or if Pillow cannot tell."""
+def header_orientation(stream: IO[bytes]) -> tuple[int | None, str]:
+    """The EXIF orientation that the head of an image file states, 1 to 8, and what is wrong with its EXIF data.
+
+    Pixels are not decoded. The orientation is that of `upright`, which may stand behind the pixels of a PNG or in its
+    XMP data. It is None where Pillow is missing or does not know the file; the caller's own reader judges that one.
+    """
     try:
         from PIL import Image
 
         with _pillow_warnings():
             image = Image.open(stream, formats=FORMATS)
-    except Exception:  # without Pillow, or no file for it: the caller's own reader judges the rest of the file
-        return ""
+            if image.format == "PNG" and "exif" not in image.info and (exif := _png_exif(stream)):
+                image.info["exif"] = exif
+    except Exception:  # without Pillow, or no file for it
+        return None, ""
     try:
         with _pillow_warnings() as problems:
-            _orientation(image)
+            orientation = _orientation(image, Image.Image.getexif)  # a PNG's own would decode all pixels first
     except Exception as error:  # as in `upright`
-        return str(error)
-    return problems[0] if problems else ""
+        return 1, str(error)
+    return (1, problems[0]) if problems else (orientation, "")
+
+
+def _png_exif(stream: IO[bytes]) -> bytes:
+    """The EXIF data of a PNG file, which may stand anywhere in it; nothing where it has none."""
+    stream.seek(8)
+    while len(head := stream.read(8)) == 8 and head[4:] != b"IEND":
+        length = int.from_bytes(head[:4])
+        if head[4:] == b"eXIf":
+            return stream.read(length)
+        stream.seek(length + 4, os.SEEK_CUR)
+    return b""
 
 
 @contextmanager

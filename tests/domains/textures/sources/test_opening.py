@@ -44,7 +44,7 @@ from hra.errors import FileError, HraError, ImageError, MissingExtra, RepairWarn
 Image = pytest.importorskip("PIL.Image")
 oiio = pytest.importorskip("OpenImageIO")
 
-KINDS = {"uint8": "uint8", "uint16": "uint16", "float32": "float"}
+KINDS = {"uint8": "uint8", "uint16": "uint16", "float32": "float", "int8": "int8", "int16": "int16"}
 
 
 @pytest.fixture(autouse=True)
@@ -290,6 +290,50 @@ class TestKinds:
         for page in range(expected.pages.bytes.size):
             np.testing.assert_array_equal(texture.read(page), expected.read(page))
 
+    def test_an_orientation_behind_the_pixels_of_a_png_counts(self, tmp_path: Path, texels: np.ndarray) -> None:
+        exif = Image.Exif()
+        exif[0x0112] = 6
+        data = saved(tmp_path / "a.png", Image.fromarray(texels), exif=exif).read_bytes()
+        at = data.index(b"eXIf") - 4
+        after = at + 12 + int.from_bytes(data[at : at + 4])
+        (tmp_path / "a.png").write_bytes(data[:at] + data[after:-12] + data[at:after] + data[-12:])
+        upright = load_texels(tmp_path / "a.png")
+        assert upright.shape[:2] == texels.shape[1::-1]
+        np.testing.assert_array_equal(np.array(open_image(tmp_path / "a.png").mips[0]), upright)
+
+    def test_an_orientation_in_xmp_counts(self, tmp_path: Path, texels: np.ndarray) -> None:
+        text = pytest.importorskip("PIL.PngImagePlugin").PngInfo()
+        text.add_itxt("XML:com.adobe.xmp", '<x xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="3"/>')
+        path = saved(tmp_path / "a.png", Image.fromarray(texels), pnginfo=text)
+        np.testing.assert_array_equal(np.array(open_image(path).mips[0]), texels[::-1, ::-1])
+
+    def test_no_pixel_of_a_png_is_decoded_to_open_it(self, tmp_path: Path, noise: Callable[..., np.ndarray]) -> None:
+        path = saved(tmp_path / "a.png", Image.fromarray(noise(200, 200, 3)))
+        path.write_bytes(path.read_bytes()[:60_000])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of EXIF data that it does not have
+            source = open_image(path)
+        with pytest.raises(ImageError, match="cannot be read"):
+            np.array(source.mips[0])
+
+    @pytest.mark.parametrize("kind", [np.int8, np.int16])
+    def test_signed_integers_are_no_colours(self, tmp_path: Path, kind: type) -> None:
+        values = np.array([[[np.iinfo(kind).max], [0], [-np.iinfo(kind).max]]], kind)
+        source = open_image(write(tmp_path / "a.tif", values))
+        np.testing.assert_allclose(np.array(source.mips[0])[0, :, 0], [1, 0, -1], atol=1e-6)
+        assert not source.srgb
+
+    @pytest.mark.parametrize("bits", [0, 8])
+    def test_a_tga_without_alpha_by_its_header(self, tmp_path: Path, bits: int) -> None:
+        path = saved(tmp_path / "a.tga", Image.fromarray(np.full((4, 4, 4), 77, np.uint8)))
+        data = bytearray(path.read_bytes())
+        data[17] = data[17] & 0xF0 | bits
+        path.write_bytes(data)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert (np.array(open_image(path).mips[0]) == 77).all()
+        assert ["no alpha" in str(one.message) for one in caught] == ([True] if bits == 0 else [])
+
     def test_an_unknown_orientation_is_ignored_with_a_warning(self, tmp_path: Path, texels: np.ndarray) -> None:
         exif = Image.Exif()
         exif[0x0112] = 9
@@ -326,6 +370,30 @@ def read_all(path: Path) -> None:
 
 class TestRefused:
     """Cases 42, 43, 52 and 53, and lying headers."""
+
+    @pytest.mark.parametrize("mask", [0xFF, 0xFF000000])
+    def test_a_dds_whose_mask_names_other_bits_than_its_texels_have(self, tmp_path: Path, mask: int) -> None:
+        form = struct.pack("<8I", 32, 0x20000, 0, 8, mask, mask, mask, 0)
+        head = (
+            struct.pack("<4s7I44x", b"DDS ", 124, 0x100F, 4, 4, 4, 0, 1) + form + struct.pack("<5I", 0x1000, 0, 0, 0, 0)
+        )
+        (tmp_path / "a.dds").write_bytes(head + bytes(range(16)))
+        if mask == 0xFF:
+            assert np.array(open_image(tmp_path / "a.dds").mips[0]).ravel().tolist() == list(range(16))
+            return
+        with pytest.raises(ImageError, match="bits"):
+            open_image(tmp_path / "a.dds")
+
+    def test_a_tiff_with_a_palette_and_alpha(self, tmp_path: Path, texels: np.ndarray) -> None:
+        path = saved(tmp_path / "a.tif", Image.fromarray(texels).convert("P").convert("PA"))
+        with pytest.raises(ImageError, match="palette"):
+            open_image(path)
+
+    @pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.png", {"bits": 1, "optimize": True})])
+    def test_an_image_of_one_colour_is_no_lying_header(self, tmp_path: Path, name: str, options: dict) -> None:
+        image = Image.new("P", (8000, 8000))
+        image.putpalette([9, 9, 9, 200, 200, 200])
+        assert open_image(saved(tmp_path / name, image, **options)).mips[0].shape[:2] == (8000, 8000)
 
     def test_no_file(self, tmp_path: Path) -> None:
         for path in (tmp_path / "no.png", tmp_path, "a\0b"):
