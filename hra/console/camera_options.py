@@ -120,7 +120,9 @@ class CameraOptions:
     up: Annotated[
         str | None,
         typer.Option(
-            help="The upward direction; by default y, -y of splats, away from the ground of tilesets.", metavar="X,Y,Z"
+            help="The upward direction; by default y, -y of splats, z of clouds with a coordinate system, away from "
+            "the ground of tilesets.",
+            metavar="X,Y,Z",
         ),
     ] = None
     eye: Annotated[str | None, typer.Option(help="Camera at this point instead.", metavar="X,Y,Z")] = None

@@ -16,7 +16,7 @@ _STRAYS, _FAR = 0.01, 32
 # The octree has 2**21 cells along an axis, enough for what lies so many times as far: only farther points lose levels.
 _GRID = 256
 # More than a hundredth are strays, too, behind a gap of this many times the side where most lie; so is one of ten.
-_GAP, _FEWEST = 64, 10
+_GAP, FEWEST = 64, 10
 
 
 class Extent(NamedTuple):
@@ -87,7 +87,7 @@ class GrowingExtent:
         """The extent of all blocks; at least one must have been added."""
         sample = np.concatenate(self._sample)
         near = _near(sample)
-        if len(sample) >= _FEWEST:
+        if len(sample) >= FEWEST:
             most = _most(sample)
             # Fewer strays than are left out anyway change nothing.
             if (near[0] < most[0]).any() or (near[1] > most[1]).any():

@@ -28,8 +28,8 @@ from hra.console import (
 from hra.console.camera_options import UP, CameraOptions, ViewportOption
 from hra.errors import BudgetTooSmall, HraError
 
-# The axes of splats lead right, down and forward.
-_UP = {"points": UP, "splats": (0.0, -1.0, 0.0)}
+# The axes of splats lead right, down and forward; those of a coordinate system east, north and up.
+_UP, _MAP_UP = {"points": UP, "splats": (0.0, -1.0, 0.0)}, (0.0, 0.0, 1.0)
 
 app = typer.Typer(help="Points and Gaussian splats within a budget.", no_args_is_help=True)
 BuiltCloud = Annotated[Path, typer.Argument(help="A tree built by `hra points build`.", metavar="CLOUD.hpt")]
@@ -76,7 +76,7 @@ class _ChoiceOptions:
         from hra.domains import points
 
         tree, budget = self.tree(cloud)
-        camera = placed.camera(tree.outline, screen, tree.origin, _UP[tree.kind.unit])
+        camera = placed.camera(tree.outline, screen, tree.origin, _usual_up(tree))
         # Full detail needs no errors from pictures, which take long.
         usual = usual if budget < float("inf") else "cloud_error"
         allocator = points.PointAllocator(tree, **self.chooser(usual))
@@ -181,7 +181,7 @@ def view(
 
     with running(f"opening {cloud.name}"):
         tree, budget = choice.tree(cloud)
-        up = placed.upward(_UP[tree.kind.unit])
+        up = placed.upward(_usual_up(tree))
         camera = placed.camera(tree.outline, viewport, tree.origin, up)
         options = {"up": None if placed.camera_file else up, "budget": budget}
         options |= choice.chooser("cloud_error")
@@ -213,6 +213,11 @@ def export(
     with running(f"writing {out.name}"):
         points.save_points(out, tree.take(tree.leaves))
     _report(tree, json_file, f"{cloud.name} -> {out}")
+
+
+def _usual_up(tree: Any) -> tuple[float, float, float]:
+    """The upward direction if none was given."""
+    return _MAP_UP if tree.crs else _UP[tree.kind.unit]
 
 
 def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import os
 import struct
+import warnings
 from typing import IO, Any
 
 import numpy as np
 
 from hra.domains.points.cloud.clouds import PointCloud
-from hra.domains.points.cloud.extent import Extent
+from hra.domains.points.cloud.extent import FEWEST, Extent
 from hra.domains.points.files.las_header import (
     Claims,
     check_chunks,
@@ -29,7 +30,7 @@ from hra.domains.points.files.las_header import (
     refusal,
     said_fields,
 )
-from hra.errors import FileError, HraError
+from hra.errors import FileError, HraError, RepairWarning
 from hra.files.limits import DEFAULT
 from hra.files.local_files import open_regular
 
@@ -81,6 +82,7 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
         near = Extent.of(places[coarse] if coarse.any() else places).near
         low, _ = Extent(np.array(header.mins), np.array(header.maxs), near).map_corners()
         fields, (crs, adjusted) = las_fields(found), las_place(header, stream, size)
+    _check_rounding(places - low, header.scales, where)
     return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)
 
 
@@ -88,6 +90,14 @@ def _cloud(places: np.ndarray, low: np.ndarray, colors: np.ndarray, fields: Any,
     """Coordinates of maps are too large for float32: they count from a corner."""
     x, y, z = low.tolist()
     return PointCloud(places - low, colors, origin=(x, y, z), fields=fields, crs=crs)
+
+
+def _check_rounding(places: np.ndarray, steps: np.ndarray, where: str) -> None:
+    """Warn where the few points of a file lie so far apart that float32 loses steps of the file."""
+    off = np.abs(places.astype(np.float32) - places).max(axis=0)
+    if len(places) < FEWEST and (off > steps).any():
+        what = f"{where}: coordinates are rounded by up to {off.max():.2g}: the {len(places)} points are so far apart"
+        warnings.warn(what, RepairWarning, stacklevel=4)
 
 
 def _decoded(stream: IO[bytes], nodes: np.ndarray, header: Any, lazrs: Any, where: str) -> np.ndarray:
@@ -184,6 +194,11 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
     ------
     FileError, LimitExceeded : laspy cannot read it, it holds no points, or see `check_header` and `read_copc`.
     HraError : no level, or one of a file that has none. MissingExtra : laspy is not installed.
+
+    Warns
+    -----
+    RepairWarning : packets of waveforms were left out, or points are so few and so far apart that float32 loses steps
+        of the file.
     """
     where = str(path)
     las_library()  # what is missing is said first
@@ -205,6 +220,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
             low, _ = Extent.of(places).map_corners()
             fields = las_fields(found)
             crs, adjusted = las_place(reader.header, stream, size)
+    _check_rounding(places - low, reader.header.scales, where)
     return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)
 
 

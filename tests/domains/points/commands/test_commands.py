@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,12 @@ def test_the_default_camera_sees_the_whole_cloud(
     assert max(high / 60, wide / 96) > 0.6
 
 
-@pytest.mark.parametrize(("kind", "up"), [("cloud", "0,1,0"), ("splats", "0,-1,0")])
-def test_splats_are_drawn_with_their_y_down(kind: str, up: str, tmp_path: Path, request: pytest.FixtureRequest):
-    save_tree(tmp_path / "a.hpt", build(request.getfixturevalue(kind)))
+@pytest.mark.parametrize(("kind", "up"), [("cloud", "0,1,0"), ("splats", "0,-1,0"), ("map", "0,0,1")])
+def test_what_is_up_follows_from_the_axes_of_the_cloud(
+    kind: str, up: str, tmp_path: Path, request: pytest.FixtureRequest
+):
+    cloud = request.getfixturevalue("cloud" if kind == "map" else kind)
+    save_tree(tmp_path / "a.hpt", build(replace(cloud, crs={2112: b"PROJCS[]"}) if kind == "map" else cloud))
     words = ["render", str(tmp_path / "a.hpt"), "--viewport", "48x40", "-o"]
     for name, more in (("usual.png", []), ("given.png", ["--up", up])):
         assert CliRunner().invoke(app, [*words, str(tmp_path / name), *more]).exit_code == 0

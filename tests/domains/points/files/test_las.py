@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,21 @@ def test_nodes_that_lie_are_refused(field: str, value: int, what: str, tmp_path:
     damaged(tmp_path, lambda row: row.__setitem__(field, value))
     with pytest.raises(FileError, match=what):
         load_points(tmp_path / "a.copc.laz")
+
+
+@pytest.mark.parametrize("count", [2, 9, 10])
+def test_few_points_of_a_map_beside_a_stray_are_read_with_a_warning(count: int, tmp_path: Path):
+    las = laspy.create(point_format=3, file_version="1.2")
+    las.header.scales, places = np.full(3, 0.01), np.array([635619.85, 5848899.7, 406.59]) + np.arange(count)[:, None]
+    places[0] = 0
+    las.x, las.y, las.z = places.T
+    las.write(str(tmp_path / "a.las"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cloud = load_points(tmp_path / "a.las")
+    off = np.abs(np.asarray(cloud.positions, np.float64) + cloud.origin - places).max(axis=1)
+    assert ["rounded by up to 0.2" in str(one.message) for one in caught] == ([True] if count < 10 else [])
+    assert (off[1:].max() > 0.01) == (count < 10)
 
 
 def damaged(folder: Path, change: Callable[[np.ndarray], None]) -> None:
