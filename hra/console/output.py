@@ -1,6 +1,7 @@
 """What every command writes: the ``--json`` file and tables.
 
-On a terminal `running` says what a command does at the moment, so that nothing takes long in silence.
+`running` says what a command does at the moment, so that nothing takes long in silence: on a terminal always, in a pipe
+or a log by one line for each part that takes longer than two seconds.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 import json
 import math
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -20,6 +23,9 @@ from rich.text import Text
 
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import make_folder as make_folder
+
+# Seconds after which a log is told what takes so long.
+_QUIET = 2.0
 
 
 def readable(value: Any) -> str:
@@ -89,7 +95,7 @@ def _is_compiling() -> bool:
 
 @contextmanager
 def running(name: str) -> Iterator[Callable[[str], None]]:
-    """Show ``name`` and the time that passes, on a terminal only; what is yielded changes the name."""
+    """Show ``name`` and the time that passes; what is yielded changes the name."""
     with _bars(SpinnerColumn(), _Doing(), TimeElapsedColumn()) as progress:
         task = progress.add_task(name, total=None)
         yield lambda name: progress.update(task, description=name)
@@ -97,7 +103,7 @@ def running(name: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def counting(name: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many of all ``unit`` are done, on a terminal only; what is yielded takes the two numbers."""
+    """Show how many of all ``unit`` are done; what is yielded takes the two numbers."""
     count = TextColumn("{task.completed:,.0f} of {task.total:,.0f} " + unit)
     with _bars(SpinnerColumn(), _Doing(), BarColumn(), count, TimeElapsedColumn()) as progress:
         task = progress.add_task(name, total=0)
@@ -112,7 +118,34 @@ def _bars(*columns: ProgressColumn) -> Iterator[Progress]:
     options: dict[str, Any] = {"transient": True, "redirect_stdout": False, "redirect_stderr": False}
     progress = Progress(*columns, console=console, disable=hidden, **options)
     if hidden:  # never started nor stopped: before Rich 14.3 stopping leaves an empty line
-        yield progress
+        with _lines(progress):
+            yield progress
     else:
         with progress:
             yield progress
+
+
+@contextmanager
+def _lines(progress: Progress) -> Iterator[None]:
+    """Write what takes long to the process's own standard error, not to another that Python code has put there."""
+    if sys.stderr is not sys.__stderr__:
+        yield
+        return
+    ended = threading.Event()
+
+    def tell() -> None:
+        said = ""
+        while not ended.wait(_QUIET):
+            doing = progress.tasks[0].description if progress.tasks else ""
+            if doing != said:
+                said = doing
+                with suppress(OSError, ValueError):  # nobody reads it any more
+                    typer.echo(f"{doing} ...", err=True)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

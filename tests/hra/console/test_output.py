@@ -1,6 +1,9 @@
-"""Sizes as texts."""
+"""Sizes as texts, and what is said of work that takes long."""
 
 from __future__ import annotations
+
+import subprocess
+import sys
 
 import pytest
 
@@ -23,3 +26,18 @@ def test_bad_byte_counts(argument: str):
 
 def test_sizes():
     assert size("1920x1080") == (1920, 1080)
+
+
+@pytest.mark.parametrize(("quiet", "said"), [(0.05, ["reading a.tif ...", "drawing ..."]), (60, [])])
+def test_a_pipe_is_told_once_what_takes_long(quiet: float, said: list[str]):
+    program = f"""
+import time
+from hra.console import output
+output._QUIET = {quiet}
+with output.running("reading a.tif") as say:
+    time.sleep(1)
+    say("drawing")
+    time.sleep(1)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == said and not done.stdout
