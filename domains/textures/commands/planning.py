@@ -89,7 +89,10 @@ def _camera(view: str, viewport: tuple[int, int]) -> Camera:
     numbers = [0.0, 10.0, 40.0] if not view else [_number(part, view) for part in view.split(",")]
     if len(numbers) not in (3, 6):
         raise HraError(f"{view!r} is not a view", where="--view", fix="write it as 0,10,40 or 0,10,40,0,0,0")
-    return Camera.perspective(tuple(numbers[:3]), tuple(numbers[3:]) or (0.0, 0.0, 0.0), viewport=viewport)
+    eye, target = numbers[:3], numbers[3:] or [0.0, 0.0, 0.0]
+    # Of a look straight down, as at a map, the far side of the ground is up.
+    up = (0.0, 0.0, -1.0) if eye[::2] == target[::2] else (0.0, 1.0, 0.0)
+    return Camera.perspective(tuple(eye), tuple(target), up, viewport=viewport)
 
 
 def _number(part: str, view: str) -> float:

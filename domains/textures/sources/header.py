@@ -156,8 +156,9 @@ def _header(image: Any, name: str, stated: tuple[int | None, str], stamp: tuple[
     sizes = _levels(image)
     if image.seek_subimage(1, 0):
         warnings.warn(f"{name}: the first of several frames was taken", RepairWarning, stacklevel=5)
-    # Signed integers are directions or heights, floats are light.
+    # Signed integers are directions or heights, floats are light, and no interface has BC4 or BC5 in sRGB.
     coded = kind in (openimageio().UINT8, openimageio().UINT16, openimageio().UINT32)
+    coded = coded and spec.get_string_attribute("compression") not in ("BC4", "BC5")
     return ImageHeader(
         name,
         sizes,

@@ -75,7 +75,7 @@ def open_image(
     ----------
     cache : shared by several files; by default a `TileCache` of the file's own.
     srgb : whether colours are encoded in sRGB, so that levels are made from light; by default those of integers
-        without a sign are.
+        without a sign are, except for BC4 and BC5.
     max_texels : larger images are refused before they are decoded.
 
     Raises

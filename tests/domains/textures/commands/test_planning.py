@@ -58,3 +58,23 @@ def test_a_plan_by_another_traversal_and_metric(images: list[str], tmp_path: Pat
 def test_a_view_of_other_numbers_is_refused(images: list[str], view: str) -> None:
     result = CliRunner().invoke(app, ["plan", *images, "--view", view])
     assert isinstance(result.exception, HraError) and result.exception.where == "--view"
+
+
+def test_a_look_straight_down_plans_as_one_that_is_nearly_so(images: list[str], tmp_path: Path) -> None:
+    found = []
+    for number, view in enumerate(("0,20,0", "0,20,0.01")):
+        options = [
+            "--pool",
+            "300KiB",
+            "--view",
+            view,
+            "--viewport",
+            "160x90",
+            "--json",
+            str(tmp_path / f"{number}.json"),
+        ]
+        result = CliRunner().invoke(app, ["plan", images[0], *options])
+        assert result.exit_code == 0, result.exception
+        found.append(json.loads((tmp_path / f"{number}.json").read_text()))
+    assert found[0]["resident_bytes"] == found[1]["resident_bytes"]
+    assert found[0]["residual_px2"] == pytest.approx(found[1]["residual_px2"], rel=0.05)
