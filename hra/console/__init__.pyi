@@ -11,6 +11,7 @@ from .options import JsonOption as JsonOption
 from .options import Scale as Scale
 from .options import ScaleOption as ScaleOption
 from .options import folder_or as folder_or
+from .options import refuse_given as refuse_given
 from .options import with_option_lists as with_option_lists
 from .options import written_as as written_as
 from .output import counting as counting

@@ -6,7 +6,7 @@ Where a command writes to is checked while its options are read, so that no work
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from hra.errors import FileError
+from hra.errors import FileError, HraError
 from hra.files.local_files import local_path
 
 
@@ -34,6 +34,23 @@ def written_as(*suffixes: str) -> Callable[[Path | None], Path | None]:
         return path
 
     return check
+
+
+def refuse_given(context: typer.Context, names: Sequence[str], what: str) -> None:
+    """Refuse options that somebody has typed and that would be ignored.
+
+    Parameters
+    ----------
+    names : of the command's parameters: those of the options with ``_`` for ``-``. what : why they are ignored.
+
+    Raises
+    ------
+    HraError : one of them was typed.
+    """
+    sources = {name: context.get_parameter_source(name) for name in names}
+    typed = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if typed:
+        raise HraError(what, where=", ".join(f"--{name.replace('_', '-')}" for name in typed), fix="leave out what is named")
 
 
 def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:

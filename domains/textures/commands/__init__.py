@@ -10,11 +10,13 @@ from typing import Annotated
 
 import typer
 
-from hra.console import JsonOption, MetricOption, TraversalOption, byte_count, size, written_as
+from hra.console import JsonOption, MetricOption, TraversalOption, byte_count, refuse_given, size, written_as
 from hra.domains.textures.commands.flight import FlightOptions, fly
 from hra.domains.textures.commands.planning import plan
 from hra.domains.textures.commands.replaying import replay_trace
 from hra.errors import HraError
+
+_OF_IMAGES = ("predict", "every", "flip", "frames", "seed", "viewport", "metric", "traversal")
 
 app = typer.Typer(help="Texture streaming within a pool of bytes.", no_args_is_help=True)
 app.command("plan")(plan)
@@ -22,6 +24,7 @@ app.command("plan")(plan)
 
 @app.command()
 def replay(
+    context: typer.Context,
     source: Annotated[Path, typer.Argument(help="A recorded trace (.npz), or an image.")],
     pool: Annotated[str, typer.Option(help="Byte pool, such as 6MiB.")] = "6MiB",
     upload: Annotated[str, typer.Option(help="Bytes that a frame may upload; all by default.")] = "",
@@ -47,11 +50,11 @@ def replay(
     """Replay a recorded trace, or a flight over an image as a ground, by several policies and compare them."""
     limit = byte_count(upload) if upload else None
     if source.suffix.lower() == ".npz":
-        if metric or traversal:
-            what, fix = "a recorded trace is replayed by policies, not by allocations", "use --policy"
-            raise HraError(what, where="--metric, --traversal", fix=fix)
+        refuse_given(context, _OF_IMAGES, "a recorded trace has neither views nor allocations")
         replay_trace(source, byte_count(pool), policy, limit, look_ahead, json_file, picture)
     else:
+        if predict and not look_ahead:
+            raise HraError("there are no frames to guess", where="--predict", fix="add --look-ahead")
         options = FlightOptions(
             pool=byte_count(pool),
             upload=limit,

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hra.console import running, written_as
+from hra.console import refuse_given, running, written_as
 
 if TYPE_CHECKING:
     from hra.residency import Trace
 
+_MADE_UP = ("kitti_like", "terrain_walk")
+
 
 def trace(
+    context: typer.Context,
     source: Annotated[str, typer.Argument(help="kitti_like, terrain_walk, or a text file of KITTI or TUM poses.")],
     out: Annotated[Path, typer.Option("--out", "-o", callback=written_as(".npz"), help="The trace file, .npz.")] = Path(
         "trace.npz"
@@ -24,6 +27,10 @@ def trace(
     """Record the tiles that a path over a ground texture wants."""
     from hra.residency import save_trace
 
+    if source in _MADE_UP:
+        refuse_given(context, ["step"], "a made-up path is walked as a whole")
+    else:
+        refuse_given(context, ["seed"], "a recorded path has no seed")
     with running(f"walking {source}"):
         recorded = _make(source, seed, step)
     save_trace(out, recorded)
@@ -32,9 +39,8 @@ def trace(
 
 def _make(source: str, seed: int, step: int) -> Trace:
     from hra.residency import GroundTexture, load_poses
-    from hra.residency.replay.paths import kitti_like, terrain_walk
+    from hra.residency.replay import paths
 
-    made_up = {"kitti_like": kitti_like, "terrain_walk": terrain_walk}
-    if source in made_up:
-        return made_up[source](seed=seed)
+    if source in _MADE_UP:
+        return getattr(paths, source)(seed=seed)
     return GroundTexture().trace(*load_poses(source).every(step).on_ground())

@@ -151,12 +151,17 @@ def test_a_flight_takes_another_traversal_and_metric(run, tmp_path: Path):
     [
         ("replay", "no.npz"),
         ("replay", "t.npz", "--traversal", "hull"),
+        ("replay", "t.npz", "--frames", "60"),
+        ("replay", "t.npz", "--flip"),
+        ("replay", "n.png", "--predict"),
         ("replay", "t.npz", "--policy", "best"),
         ("replay", "t.npz", "--pool", "1KB"),
         ("replay", "t.npz", "--upload", "much"),
         ("replay", "poses.npz"),
         ("trace", "no.txt"),
         ("trace", "poses.txt", "-o", "no/folder.npz"),
+        ("trace", "poses.txt", "--seed", "0"),
+        ("trace", "terrain_walk", "--step", "2"),
     ],
     ids=" ".join,
 )
