@@ -10,6 +10,7 @@ import numpy as np
 from hra.domains.tokens.pyramid.blocks import cell_borders, cell_means
 from hra.domains.tokens.relevance.spatial_words import named_place
 from hra.errors import MetricError
+from hra.model.arrays import POSITIVE, whole_in
 
 _CELLS = 16  # the coarse pass sees the image as 16 x 16 cells
 
@@ -28,15 +29,16 @@ def coarse_peak(relevance: np.ndarray, patch: int = 16) -> tuple[float, float]:
 
     Raises
     ------
-    MetricError : no map of rows and columns.
+    MetricError : no map of rows and columns, or a side that is not a whole number above 0.
     """
+    side = patch if type(patch) is int and patch > 0 else whole_in("patch", patch, POSITIVE, MetricError)
     if np.ndim(relevance) != 2 or not np.size(relevance):
         what = f"the relevance has shape {np.shape(relevance)}, expected [rows, columns]"
         raise MetricError(what, where="relevance", fix="pass one number per patch")
     means = cell_means(relevance, (_CELLS, _CELLS))
     y, x = np.unravel_index(int(means.argmax()), means.shape)
     rows, columns = cell_borders(relevance.shape[0], _CELLS), cell_borders(relevance.shape[1], _CELLS)
-    return float(columns[x] + columns[x + 1]) * patch / 2, float(rows[y] + rows[y + 1]) * patch / 2
+    return float(columns[x] + columns[x + 1]) * side / 2, float(rows[y] + rows[y + 1]) * side / 2
 
 
 FixationFinder = Callable[[np.ndarray, str, np.ndarray], tuple[float, float]]

@@ -9,7 +9,7 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.relevance.fixation import CentreFixation, PeakFixation, SpatialWordsFixation, coarse_peak
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
 from hra.domains.tokens.relevance.spatial_words import named_place
-from hra.errors import ArrayError
+from hra.errors import ArrayError, MetricError
 
 IMAGE = np.zeros((96, 192, 3), np.float32)
 
@@ -102,3 +102,13 @@ def test_uneven_cells_are_compared_by_their_mean():
     relevance = np.ones((17, 17))  # 16 cells for 17 patches: one row and one column of cells is larger
     relevance[0, 0] = 1.1
     assert coarse_peak(relevance) == (8.0, 8.0)
+
+
+@pytest.mark.parametrize("side", [0, -16, float("nan"), 1.5, "16"])
+def test_a_side_that_is_no_whole_number_above_0_is_refused(side):
+    with pytest.raises(MetricError, match="patch"):
+        PeakFixation(side)(IMAGE, "", scores())
+
+
+def test_whole_numbers_of_any_type_are_sides():
+    assert PeakFixation(np.int64(8))(IMAGE, "", scores()) == coarse_peak(scores(), 8)
