@@ -12,6 +12,7 @@ import numpy as np
 from hra.caching import cached_property
 from hra.domains.tokens.relevance.cosine import cosine_similarity
 from hra.domains.tokens.relevance.together import encode_all
+from hra.domains.tokens.text.words import unicode_text
 from hra.errors import MetricError, MissingExtra
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class TextImageRelevance:
         model, processor = self._loaded
         # SigLIP was trained with texts filled up to their full length.
         padding = "max_length" if "siglip" in model.config.model_type else True
-        words = processor(text=[query], return_tensors="pt", padding=padding, truncation=True)
+        words = processor(text=[unicode_text(query)], return_tensors="pt", padding=padding, truncation=True)
         with torch.no_grad():
             feature = model.get_text_features(**words)
         return getattr(feature, "pooler_output", feature)[0].numpy(force=True)

