@@ -80,6 +80,12 @@ def _images(model: Any, inputs: Mapping[str, Any], layout: Layout | None) -> lis
     raise ArrayError(what, where="pixel_values", fix="pass images=[...], one for each image or tile")
 
 
+def cell_side(model: Any, inputs: Mapping[str, Any], layout: Layout) -> int:
+    """Pixels along a side of a token, in the picture among what the encoder sees whose tokens have most."""
+    sizes = (image.shape[-2] for image in _images(model, inputs, layout))
+    return max(height // rows for height, (rows, _) in zip(sizes, layout.grids, strict=True))
+
+
 def unlike(model: Any, inputs: Mapping[str, Any], pictures: Sequence[Any], layout: Layout) -> list[int]:
     """The numbers of the pictures that are not a stretched form of what the encoder sees: cropped, turned or others.
 

@@ -21,7 +21,7 @@ from hra.files.images.arrays import as_image
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded, check_model
-from hra.integrations.transformers.images import as_inputs, check_order, shown, unlike
+from hra.integrations.transformers.images import as_inputs, cell_side, check_order, shown, unlike
 from hra.integrations.transformers.layouts import Layout
 from hra.integrations.transformers.positions import Positions, check_positions
 from hra.integrations.transformers.prompts import Prompts, check_inputs, check_layers, padded
@@ -147,12 +147,14 @@ def reduce(
 
     Raises
     ------
-    ArrayError : a model, inputs or grids that do not fit, or an unknown realisation.
+    ArrayError : a model, inputs or grids that do not fit, an unknown realisation, or "encode" for an allocator that
+        looks at no pictures.
     HraError : see `TokenAllocator.allocate`.
 
     Warns
     -----
-    HraWarning : images, or the first or last frames of videos, are not what the encoder sees, stretched.
+    HraWarning : images, or the first or last frames of videos, are not what the encoder sees, stretched; or "encode"
+        with patches of fewer pixels than the model's tokens have.
 
     Examples
     --------
@@ -181,14 +183,18 @@ def reduce(
     if positions == "original":
         check_positions(model)
     reads = reads_features(allocator)
-    if realize == "encode" and (reads or images is not None):  # else `shown` does
-        check_order(model, inputs, processor)
+    if realize == "encode":
+        _check_again(inputs, reads)
+        if images is not None:  # else `shown` does
+            check_order(model, inputs, processor)
     watch = Stopwatch()
     with recorded(model, _read(allocator)) as projected:
         encoded = Encoded.of(model, inputs, grids)
     if encoded.levels[0].is_cuda:
         torch.cuda.synchronize()  # or what the encoder takes would be counted as selection
     seconds = {"encoding": watch.wall, "encoding_cpu": watch.cpu}
+    if realize == "encode":
+        _check_detail(model, inputs, allocator, encoded.layout)
     watch = Stopwatch()
     prompts = Prompts.of(model, inputs, encoded.layout.owners)
     pictures = [None] * len(encoded.grids) if reads else _pictures(model, inputs, images, processor, encoded)
@@ -263,6 +269,28 @@ def _check(model: Any, inputs: Any, allocator: Any, realize: str, positions: str
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
         if value not in get_args(known):
             raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
+
+
+def _check_again(inputs: Mapping[str, Any], reads: bool) -> None:
+    """Refuse to encode pictures again that are not known, or that would need more inputs than their pixels."""
+    if reads:
+        what = "an allocator that chooses by the model's features sees no pictures that could be encoded again"
+    elif inputs.get("image_sizes") is not None or inputs.get("pixel_values_videos") is not None:
+        what = "pictures of other sizes are not encoded again beside videos or by models that take image_sizes"
+    else:
+        return
+    raise ArrayError(what, where="realize", fix='use realize="pool" or "select"')
+
+
+def _check_detail(model: Any, inputs: Mapping[str, Any], allocator: TokenAllocator[Any], layout: Layout) -> None:
+    """Tell of pictures that would be encoded again with less detail than the model has seen."""
+    cell = cell_side(model, inputs, layout)
+    if allocator.patch < cell:
+        what = (
+            f"the model sees {cell} pixels along a side of a token, and the allocator's patches have {allocator.patch}"
+        )
+        what = f"{what}: pictures are encoded again at {allocator.patch} / {cell} of their size"
+        warnings.warn(f"{what}; pass an allocator with patch={cell}", HraWarning, stacklevel=3)
 
 
 def _budgets(budget: Any, layout: Layout, together: bool) -> tuple[list[tuple[int, ...]], list[float]]:
@@ -348,9 +376,6 @@ def _opened(image: Any) -> Any:
 
 def _encode(model: Any, inputs: Mapping[str, Any], processor: Any, picture: np.ndarray) -> Tensor:
     """Features of another picture [rows, columns, D], levels side by side."""
-    if inputs.get("image_sizes") is not None or inputs.get("pixel_values_videos") is not None:
-        what = "pictures of other sizes are not encoded again beside videos or by models that take image_sizes"
-        raise ArrayError(what, where="realize", fix='use realize="pool" or "select"')
     again = Encoded.of(model, as_inputs(model, inputs, picture, processor))
     if len(again.grids) != 1:
         raise ArrayError(f"the encoder made {len(again.grids)} grids of one picture", where="encode")

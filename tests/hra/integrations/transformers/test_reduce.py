@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 import transformers
 
 from hra.domains import tokens
-from hra.errors import ArrayError, HraError, InvalidBudget
+from hra.errors import ArrayError, HraError, HraWarning, InvalidBudget
 from hra.integrations.transformers import reduce
 from hra.integrations.transformers.encoding import Encoded
 from tests.helpers.tiny_models import PROCESSOR, model_of, prompts
@@ -43,6 +44,28 @@ def test_pictures_may_be_given_instead_of_pixels():
         model_of("llava"), inputs, allocator=tokens.PyramidSampling(), budget=9, images=[picture], query="left"
     )
     assert small.counts == (9,) and small.chosen[0].allocation.cost == 9
+
+
+@pytest.mark.parametrize("name", ["divprune", "tome", "prunevid"])
+def test_what_chooses_by_features_has_no_picture_to_encode_again(name):
+    # It was a grey one: all 64 tokens kept gave other answers than the unmodified model.
+    with pytest.raises(ArrayError, match="sees no pictures"):
+        reduce(
+            model_of("llava"), prompts("llava"), allocator=tokens.REDUCERS[name](), budget=64, realize="encode",
+            processor=PROCESSOR,
+        )  # fmt: skip
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("name", "side"), [("llava", 14), ("internvl", 28), ("qwen2_5_vl", 28), ("gemma3", 28)])
+def test_pictures_that_are_encoded_again_with_less_detail_are_told(name, side):
+    options: dict[str, Any] = {"budget": 4, "realize": "encode", "processor": PROCESSOR}
+    for patch in (side - 2, side, side + 2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            reduce(model_of(name), prompts(name), allocator=tokens.EvenPyramid(patch=patch), **options)
+        told = [str(one.message) for one in caught if issubclass(one.category, HraWarning)]
+        assert len(told) == (patch < side) and all(f"patch={side}" in one for one in told)
 
 
 @pytest.mark.parametrize(
