@@ -33,5 +33,5 @@ class Served:
 
     @property
     def used(self) -> bool:
-        """Whether the question changed where tokens go."""
+        """Whether what the question says decided where tokens go."""
         return self.by != "nothing"

@@ -25,7 +25,7 @@ _COARSE_SIDE = 512  # pixels of the longer side, at most, on which the layout is
 _LEAST = 0.002  # probability of a place that is worth a mark
 # What the networks say of a place, and how often it is right: a line fitted on the development half.
 _SURE = (0.17, 0.75)
-_UNSURE = 0.3  # confidence below which tokens go where they would without a question
+_UNSURE = 0.3  # confidence below which a question decides nothing: all patches count alike
 _LETTERS = 4  # fewer on a whole image are not text: the recogniser sees letters in spots
 _BACKGROUND = 0.003
 _PATCHES = 4  # patches of an answer that stands where nothing was read
@@ -44,9 +44,9 @@ class PhraseRelevance:
     before, beside, above and below it, what kind of value it is, whether it is the sum or a part of other amounts, and
     where it stands (`text.candidates`, `text.ranker`), and give it a probability; what the probabilities lack to 1 is
     spread over all patches. So the error that allocators reduce is the expected one, and tokens hedge between likely
-    places by themselves. Where confidence is below .3, the question decides nothing, and where there is no text,
-    `CueRelevance` is the answer. Counted in `TokenContext.counts`: pixels searched, lines found, lines read, pixels of
-    width read, candidates; `TokenContext.served` has the confidence.
+    places by themselves. Where confidence is below .3, the question decides nothing and all patches count alike; where
+    there is no text, and without a question, `CueRelevance` is the answer. Counted in `TokenContext.counts`: pixels
+    searched, lines found, lines read, pixels of width read, candidates; `TokenContext.served` has the confidence.
 
     Needs RapidOCR (extra ``ocr``) and is `CueRelevance` without it; paraphrases gain from MiniLM (extra ``vlm``). With
     ``read=False`` it needs nothing but SciPy: lines are found by their strokes and weighed by layout, what stands to
