@@ -1,5 +1,5 @@
 // Error against cost on logarithmic axes: every method, what no choice goes below, and where the slider stands.
-const COLOURS = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9"];
+const COLOURS = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
 const WIDTH = 420, HEIGHT = 260, LEFT = 56, BOTTOM = 34, STRIP = 120;
 
 class Curve {

@@ -36,6 +36,12 @@ def test_a_page_holds_everything_and_asks_no_host(of_tokens, of_mesh, of_texture
     assert [view["kind"] for view in data["views"]] == ["tokens", "mesh", "texture"]
 
 
+def test_every_method_has_a_colour_of_its_own(of_tokens, of_mesh, of_texture):
+    found = re.search(r"const COLOURS = (\[.*?\])", render("colours", [of_tokens]))
+    assert found is not None
+    assert len(set(json.loads(found[1]))) >= max(len(view["tracks"]) for view in (of_tokens, of_mesh, of_texture))
+
+
 @pytest.fixture(scope="module")
 def shown(browser, of_tokens, of_mesh, of_texture, tmp_path_factory):
     """The page with all three views, open in a browser that may not ask for anything else."""
