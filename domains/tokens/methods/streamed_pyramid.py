@@ -26,6 +26,7 @@ from hra.domains.tokens.pyramid.blocks import block_means, block_sums
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.phrase import PhraseRelevance, chances, is_sure
+from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.text import reader
 from hra.errors import ArrayError, wrong_kind
 from hra.files.images.arrays import as_image
@@ -358,7 +359,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         read = chances(query, [overview, *(sheet for _, sheet in windows)])
         if read is None or not is_sure(read[2]):
             return SeenImage(image, density, {}, replace(cues.served, confidence=None if read is None else read[2]))
-        return _mixed(image, density, windows, *read)
+        return _mixed(image, density, spatial_words(query, *overview.grid), windows, *read)
 
     def _seen(self, image: StreamedImage, query: str) -> SeenImage:
         if self._last is None or self._last[0] is not image or self._last[1] != query:
@@ -477,16 +478,23 @@ def _refined(hierarchy: Hierarchy) -> list[_Node]:
 def _mixed(
     image: StreamedImage,
     density: np.ndarray,
+    where: np.ndarray,
     windows: Sequence[tuple[np.ndarray, TokenContext]],
     maps: Sequence[np.ndarray],
     elsewhere: float,
     sure: float,
 ) -> SeenImage:
-    """What was read of the overview and of windows, and of an answer elsewhere its share of all patches."""
+    """What was read of the overview and of windows, and of an answer elsewhere its share of all patches.
+
+    Parameters
+    ----------
+    density : of the overview without what was read, mean 1.
+    where : how well each patch of the overview lies where the question says, see `spatial_words`.
+    """
     side = 1 << image.first
     grid = [-(-extent // image.patch) for extent in image.size]
     # By finest patch, as chances are: a patch of the overview has side**2 of them.
-    mixed = density * (elsewhere / (density.size * side**2)) + maps[0] / side**2
+    mixed = density * (elsewhere / (density.size * side**2)) + maps[0] * where / side**2
     closer: dict[tuple[int, int], np.ndarray] = {}
     for (corners, _), chance in zip(windows, maps[1:], strict=True):
         for number, (top, left) in enumerate(corners.tolist()):
@@ -502,7 +510,7 @@ def _mixed(
                     closer[cell] = np.full(shape, mixed[cell])
                 # Windows may overlap: what both have read is there once.
                 at = row % side, column % side
-                closer[cell][at] = max(closer[cell][at], mixed[cell] + window[y, x])
+                closer[cell][at] = max(closer[cell][at], mixed[cell] + window[y, x] * where[cell])
     mean = mixed.copy()
     for cell, weights in closer.items():
         mean[cell] = weights.mean()

@@ -89,12 +89,7 @@ class PhraseRelevance:
 
 
 def _posterior(context: TokenContext) -> np.ndarray | None:
-    """The probability that the answer stands there, by patch; None where nothing was read.
-
-    A question for no more than a place reads nothing: any line would be as good.
-    """
-    if not asks(without_places(context.query)):
-        return None
+    """The probability that the answer stands there, by patch; None where nothing was read."""
     read = chances(context.query, [context])
     if read is None:
         return None
@@ -122,9 +117,10 @@ def chances(query: str, parts: Sequence[TokenContext]) -> tuple[list[np.ndarray]
     Returns
     -------
     For each picture float64 [rows, columns]; how many patches of the answer stand elsewhere; and how sure the likeliest
-    place is. None where nothing was read, or the question asks for nothing that could be.
+    place is. None where nothing was read, or the question asks for nothing that could be: to one for no more than a
+    place any line would be as good an answer.
     """
-    if not asks(query):
+    if not asks(without_places(query)):
         return None
     pages = [part.pyramid.once((PhraseRelevance, "read"), lambda part=part: _page(part)) for part in parts]
     below = np.cumsum([0.0] + [2.0 * part.image.shape[0] for part in parts[:-1]])

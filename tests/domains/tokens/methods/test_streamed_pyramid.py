@@ -10,6 +10,7 @@ import pytest
 from hra.domains import tokens
 from hra.domains.tokens.patches.streamed import StreamedImage
 from hra.errors import ArrayError, BudgetTooSmall
+from tests.helpers.reader_cases import needs_reader, page
 
 
 class Watched:
@@ -138,3 +139,31 @@ def test_another_question_reads_few_new_tiles(smooth_noise, tmp_path):
         assert len(chosen) == 137 and (max(left, top) < -500 if "left" in query else min(left, top) > 500)
     assert image.file is not None and image.file.tiles == 1024
     assert 0 < read[1] <= read[0] / 2 and read[2] == 0 and sum(read) <= 128
+
+
+@pytest.fixture(scope="module")
+def two_receipts() -> StreamedImage:
+    """The same receipt at the top left and at the bottom right of a large sheet."""
+    receipt, _ = page()
+    sheet = np.ones((3072, 3072, 3), np.float32)
+    height, width = receipt.shape[:2]
+    sheet[256 : 256 + height, 256 : 256 + width] = receipt
+    sheet[-256 - height : -256, -256 - width : -256] = receipt
+    return StreamedImage.read(sheet)
+
+
+@needs_reader
+@pytest.mark.parametrize("asked", ["what is at the {}?", "what is the total at the {}?"])
+def test_named_places_decide_between_equal_lines(two_receipts, asked):
+    allocator = tokens.StreamedPyramid(tokens.PhraseRelevance(read=True))
+    for place, low, high in (("top left", 0, 1536), ("bottom right", 1536, 3072)):
+        chosen = allocator.realize(allocator.allocate((two_receipts, asked.format(place)), 60))
+        finest = chosen.centres[chosen.levels == chosen.levels.min()]
+        assert ((finest > low) & (finest < high)).all(axis=1).mean() > 0.9, place
+
+
+@needs_reader
+def test_a_question_for_a_place_alone_is_served_by_its_words(two_receipts):
+    allocator = tokens.StreamedPyramid(tokens.PhraseRelevance(read=True))
+    assert allocator.served(two_receipts, "what is at the top left?") == tokens.Served("words of place")
+    assert allocator.served(two_receipts, "what is the total at the top left?").by == "phrase"
