@@ -19,7 +19,7 @@ from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid, checked_sizes
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
-from hra.errors import ArrayError
+from hra.errors import ArrayError, wrong_kind
 from hra.kernels.row_blocks import for_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -120,7 +120,10 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         ------
         ImageError : wrong layout, dtype or values.
         FileError : a file that is missing or not readable.
+        HraError : a question that is not a text.
         """
+        if not isinstance(query, str):
+            raise wrong_kind("query", query, str, 'pass a text, or "" to ask nothing')
         if isinstance(image, (list, tuple)) and image and not isinstance(image[0], (list, tuple)):
             pyramid = PatchPyramid.build(stacked(image, self.patch), patch=self.patch, levels=self.levels)
             known = isinstance(self.relevance, UniformRelevance)

@@ -18,6 +18,7 @@ from hra.model.arrays import whole_number
 from hra.model.problem import Problem
 from hra.pooling.pool import pool
 from hra.pooling.stream_price import Demand
+from hra.traversals.base import is_number
 from hra.traversals.hull import Hull
 
 Made = TypeVar("Made")
@@ -72,9 +73,11 @@ class TokenAllocation:
             if value is None or value < 1:
                 raise HraError(f"{name} is {given!r}", where="TokenAllocation", fix="use a whole number above 0")
             object.__setattr__(self, name, value)  # an int of Python goes into the facts of a job
+        if not isinstance(self.question, str):
+            raise HraError(f"question is {self.question!r}", where="TokenAllocation", fix="use a text, empty for none")
         if self.bank > 1 and self.price is not None:
             raise HraError("a bank and a price were given", where="TokenAllocation", fix="leave one of them out")
-        if self.price is not None and not 0 <= self.price < float("inf"):
+        if self.price is not None and not (is_number(self.price) and 0 <= self.price < float("inf")):
             raise HraError(f"the price is {self.price!r}", where="TokenAllocation", fix="use a number >= 0")
         _ = self._allocator
 

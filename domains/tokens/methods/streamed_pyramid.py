@@ -255,6 +255,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[0], StreamedImage):
             raise wrong_kind("context", context, tuple, "pass (StreamedImage.open(path), query)")
         image, query = context
+        if not isinstance(query, str):
+            raise wrong_kind("query", query, str, 'pass a text, or "" to ask nothing')
         begun = () if previous is None else _refined(previous.hierarchy)
         return super().allocate((image, query, begun), budget, pinned=pinned)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import tokens
-from hra.errors import ArrayError, BudgetTooSmall, ImageError, InvalidBudget, MetricError
+from hra.errors import ArrayError, BudgetTooSmall, HraError, ImageError, InvalidBudget, MetricError
 from hra.traversals.exact import Exact
 from hra.traversals.threshold import Threshold
 
@@ -142,6 +142,15 @@ def test_flat_images_tiny_images_and_none():
 def test_budgets_that_are_none_are_refused(budget):
     with pytest.raises(InvalidBudget):
         tokens.PyramidSampling().allocate_batch([], budget)
+
+
+@pytest.mark.parametrize("query", [None, 5, b"where?"])
+def test_a_question_that_is_not_a_text_is_refused(query):
+    image = np.zeros((64, 64, 3), np.float32)
+    with pytest.raises(HraError, match="query must be a str"):
+        tokens.PyramidSampling().context(image, query)
+    with pytest.raises(HraError, match="query must be a str"):
+        tokens.StreamedPyramid().allocate((tokens.StreamedImage.read(image), query), 4)
 
 
 def test_bad_images_and_scores_are_refused():

@@ -59,6 +59,14 @@ def test_bytes_tables_ids_and_questions(pictures: Path):
     assert asked["boxes"] == left["boxes"]
 
 
+@pytest.mark.parametrize("missing", [float("nan"), 5], ids=["of pandas", "a number"])
+def test_a_question_that_is_not_a_text_is_told_in_its_row(pictures: Path, missing: Any):
+    path = str(next(pictures.glob("*.png")))
+    allocation = tokens.TokenAllocation(budget=5, relevance="cues")
+    told, other = allocation({"path": [path, path], "question": [missing, "left"]}).to_pylist()
+    assert f"query must be a str, got a {type(missing).__name__}" in told["error"] and other["error"] is None
+
+
 def test_images_beyond_the_limit_are_refused_before_they_are_decoded(pictures: Path):
     made = rows(tokens.TokenAllocation(budget=12, relevance="uniform", max_pixels=96 * 128 - 1), pictures)
     assert not good(made) and sum("more than the limit" in row["error"] for row in made) == 11
@@ -103,6 +111,9 @@ def test_what_is_wrong_with_one_image_of_a_bank_is_its_row_alone(pictures: Path,
     ("settings", "what"),
     [
         ({"budget": 0}, "budget is 0"),
+        ({"question": None}, "question is None"),
+        ({"price": "1e-4"}, "the price is '1e-4'"),
+        ({"price": True}, "the price is True"),
         ({"bank": 1.5}, "bank is 1.5"),
         ({"bank": 2, "price": 1.0}, "a bank and a price"),
         ({"price": float("nan")}, "price is nan"),
