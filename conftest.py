@@ -7,13 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numba
 import pytest
 from hypothesis import settings
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 from hra.allocating import verification
 from hra.allocating.allocation import Allocation
@@ -71,6 +75,39 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compile_in_turn(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let one process compile a function while others that need it wait and then load it: all begin with the same.
+
+    Who compiles holds one byte of a file: a process that ends gives it back, and the system refuses it to one of two
+    that would wait for each other.
+    """
+    if fcntl is None or not hasattr(request.config, "workerinput"):
+        yield
+        return
+    lock, take, give_back = fcntl.lockf, fcntl.LOCK_EX, fcntl.LOCK_UN
+    compile_now, held = Dispatcher.compile, set()
+
+    def compile_in_turn(dispatcher: Dispatcher, signature: Any) -> object:
+        byte = zlib.crc32(f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__qualname__}".encode())
+        with global_compiler_lock:
+            if byte in held:
+                return compile_now(dispatcher, signature)
+            held.add(byte)
+            try:
+                with suppress(OSError):  # refused: to compile twice does no harm
+                    lock(file, take, 1, byte)
+                return compile_now(dispatcher, signature)
+            finally:
+                lock(file, give_back, 1, byte)
+                held.remove(byte)
+
+    shared = tmp_path_factory.getbasetemp().parent / "compiling"  # one folder for all processes of a run
+    with open(shared, "ab") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", compile_in_turn)
+        yield
 
 
 @pytest.fixture(scope="session")
