@@ -8,6 +8,7 @@ which tells when it is taken and given back.
 from __future__ import annotations
 
 import functools
+import gc
 import io
 import sys
 import threading
@@ -323,8 +324,28 @@ class _Watch(event.Listener):
             return self._wall + running, self._cpu
 
 
-# Compiling or loading compiled code holds the lock; only compiling is this event.
-_LOCKED, _COMPILED = _Watch("numba:compiler_lock"), _Watch("numba:compile")
+class _SeldomSearched(_Watch):
+    """Events in which garbage is searched for seldom: Numba's compiler makes many objects, most of which it keeps."""
+
+    _usual: tuple[int, int, int]
+
+    def on_start(self, event: Any) -> None:
+        """Seldom from the first on."""
+        super().on_start(event)
+        if self.active == 1:
+            self._usual = gc.get_threshold()
+            gc.set_threshold(max(self._usual[0], _OBJECTS) if self._usual[0] else 0, *self._usual[1:])
+
+    def on_end(self, event: Any) -> None:
+        """As usual after the last."""
+        if self.active == 1:
+            gc.set_threshold(*self._usual)
+        super().on_end(event)
+
+
+_OBJECTS = 50_000  # a tenth of the time of compiling went into searches after every 700 objects
+# Compiling or loading compiled code holds the lock, so that one thread compiles; only compiling is this event.
+_LOCKED, _COMPILED = _Watch("numba:compiler_lock"), _SeldomSearched("numba:compile")
 
 
 def is_compiling() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import os
 import runpy
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -66,6 +68,24 @@ def test_compilation_in_other_threads_is_not_counted_either() -> None:
         time.sleep(0.001)
     assert any(seen) and not is_compiling()
     assert watch.wall < 0.5 * (time.perf_counter() - start)
+
+
+@pytest.mark.parametrize(("usual", "most"), [((700, 10, 10), 20), ((0, 10, 10), 0)])
+def test_garbage_is_searched_for_seldom_while_functions_are_compiled(usual, most) -> None:
+    found: list[str] = []
+    before = gc.get_threshold()
+    gc.set_threshold(*usual)
+    gc.callbacks.append(note := lambda phase, _: found.append(phase) if phase == "start" and is_compiling() else None)
+    try:
+        fresh_function()(np.arange(5.0))
+        assert gc.get_threshold() == usual
+        with pytest.raises(numba.TypingError):
+            njit(lambda values: values.nothing)(np.arange(5.0))
+        assert gc.get_threshold() == usual
+    finally:
+        gc.callbacks.remove(note)
+        gc.set_threshold(*before)
+    assert len(found) <= most
 
 
 def test_an_allocation_states_what_it_took_without_it() -> None:
