@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chisquare
 
 import hra
 from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, InvalidBudget
@@ -251,6 +250,8 @@ def test_the_smooth_bound_has_the_probabilities_as_gradient():
 
 @forests
 def test_samples_follow_the_distribution(kind):
+    from scipy.stats import chisquare  # a second
+
     hierarchy, gain, _ = large_case(kind, 32)
     found = SoftCut(1.0).distribution(hierarchy, gain, hierarchy.base_cost + 0.3 * hierarchy.cost.sum())
     sets, weight, _ = gibbs(hierarchy, gain.numpy(), float(found.price), 1.0)

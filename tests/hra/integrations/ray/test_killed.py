@@ -16,8 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-pytest.importorskip("ray.data")
-
 from hra.domains import tokens
 
 KILLS, SHARDS, SHARD, WORKERS = 20, 12, 20, 2
@@ -61,6 +59,7 @@ def _pictures(folder: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path):
+    pytest.importorskip("ray.data")
     names = _pictures(tmp_path / "pictures")
     expected = tokens.TokenAllocation(**SETTINGS)({"path": names}).to_pylist()
     log, out = tmp_path / "log", tmp_path / "rows"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,13 +15,17 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-pytest.importorskip("ray.data")
-
 from hra.domains import tokens
 from hra.errors import FileError, HraError
-from hra.integrations.ray import TokenAllocation, remaining
 
 SETTINGS: dict[str, Any] = {"budget": 12, "relevance": "uniform"}
+
+
+@pytest.fixture(scope="module")
+def hra_ray() -> Any:
+    """The integration; Ray takes seconds to import, which processes that run none of these tests need not."""
+    pytest.importorskip("ray")
+    return importlib.import_module("hra.integrations.ray")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +39,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    import ray
+    ray = pytest.importorskip("ray")
 
     ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
     yield ray
@@ -46,7 +51,7 @@ def by_id(table: Any) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", ["dict", "numpy", "pyarrow", "pandas"])
-def test_batches_of_every_format(pictures: Path, kind: str):
+def test_batches_of_every_format(hra_ray: Any, pictures: Path, kind: str):
     names = sorted(map(str, pictures.iterdir()))
     batch: Any = {"path": names}
     expected = tokens.TokenAllocation(**SETTINGS)(batch)
@@ -56,28 +61,28 @@ def test_batches_of_every_format(pictures: Path, kind: str):
         import pyarrow as pa
 
         batch = pa.table(batch) if kind == "pyarrow" else pa.table(batch).to_pandas()
-    assert TokenAllocation(**SETTINGS)(batch).equals(expected)
+    assert hra_ray.TokenAllocation(**SETTINGS)(batch).equals(expected)
 
 
-def test_actors_that_write_leave_one_whole_file_for_each_batch(pictures: Path, tmp_path: Path):
+def test_actors_that_write_leave_one_whole_file_for_each_batch(hra_ray: Any, pictures: Path, tmp_path: Path):
     names = sorted(map(str, pictures.iterdir()))
-    allocate = TokenAllocation(**SETTINGS, out=str(tmp_path / "rows"))
+    allocate = hra_ray.TokenAllocation(**SETTINGS, out=str(tmp_path / "rows"))
     for batch in (names[:4], names[4:], names[:4]):  # Ray repeats batches
         expected = tokens.TokenAllocation(**SETTINGS)({"path": batch})
         assert allocate({"path": batch}).equals(expected.select(["id", "error"]))
         assert expected in [pq.read_table(file) for file in (tmp_path / "rows").glob("*.parquet")]
     assert len(list((tmp_path / "rows").glob("*.parquet"))) == 2
-    assert remaining([*names, "new.png"], tmp_path / "rows") == ["new.png"]
+    assert hra_ray.remaining([*names, "new.png"], tmp_path / "rows") == ["new.png"]
 
 
-def test_rows_of_other_settings_are_not_mixed(tmp_path: Path):
+def test_rows_of_other_settings_are_not_mixed(hra_ray: Any, tmp_path: Path):
     for _ in range(2):
-        TokenAllocation(**SETTINGS, out=str(tmp_path))
+        hra_ray.TokenAllocation(**SETTINGS, out=str(tmp_path))
     with pytest.raises(HraError, match="another job: allocation differ"):
-        TokenAllocation(budget=13, relevance="uniform", out=str(tmp_path))
+        hra_ray.TokenAllocation(budget=13, relevance="uniform", out=str(tmp_path))
     (tmp_path / "file").touch()
     with pytest.raises(FileError):
-        TokenAllocation(**SETTINGS, out=str(tmp_path / "file"))
+        hra_ray.TokenAllocation(**SETTINGS, out=str(tmp_path / "file"))
 
 
 @pytest.mark.slow
@@ -88,16 +93,16 @@ def test_actors_alone_do_not_import_ray_data():
 
 
 @pytest.mark.slow
-def test_actors_without_ray_data_write_the_same_files(pictures: Path, cluster: Any, tmp_path: Path):
+def test_actors_without_ray_data_write_the_same_files(hra_ray: Any, pictures: Path, cluster: Any, tmp_path: Path):
     from ray.util import ActorPool
 
     names = sorted(map(str, pictures.iterdir()))
     batches = [{"path": names[begin : begin + 4]} for begin in range(0, len(names), 4)]
-    actor = cluster.remote(num_cpus=1)(TokenAllocation)
+    actor = cluster.remote(num_cpus=1)(hra_ray.TokenAllocation)
     actors = ActorPool([actor.remote(**SETTINGS, out=str(tmp_path / "actors")) for _ in range(2)])
     tables: list[Any] = list(actors.map_unordered(lambda one, batch: one.__call__.remote(batch), batches))
-    assert sum(table.num_rows for table in tables) == 10 and remaining(names, tmp_path / "actors") == []
-    allocate = TokenAllocation(**SETTINGS, out=str(tmp_path / "here"))
+    assert sum(table.num_rows for table in tables) == 10 and hra_ray.remaining(names, tmp_path / "actors") == []
+    allocate = hra_ray.TokenAllocation(**SETTINGS, out=str(tmp_path / "here"))
     for batch in batches:
         allocate(batch)
     files = [{file.name: file.read_bytes() for file in (tmp_path / way).iterdir()} for way in ("actors", "here")]
@@ -105,12 +110,14 @@ def test_actors_without_ray_data_write_the_same_files(pictures: Path, cluster: A
 
 
 @pytest.mark.slow
-def test_a_pool_of_actors_hands_on_the_rows_of_the_process_pool(pictures: Path, cluster: Any, tmp_path: Path):
-    import ray.data
+def test_a_pool_of_actors_hands_on_the_rows_of_the_process_pool(
+    hra_ray: Any, pictures: Path, cluster: Any, tmp_path: Path
+):
+    data = pytest.importorskip("ray.data")
 
-    images = ray.data.read_binary_files(str(pictures), include_paths=True)
+    images = data.read_binary_files(str(pictures), include_paths=True)
     rows = images.map_batches(
-        TokenAllocation, fn_constructor_kwargs=SETTINGS, batch_format="pyarrow", batch_size=4, concurrency=2
+        hra_ray.TokenAllocation, fn_constructor_kwargs=SETTINGS, batch_format="pyarrow", batch_size=4, concurrency=2
     )
     rows.write_parquet(str(tmp_path / "ray"))
     by_ray = by_id(pq.read_table(tmp_path / "ray"))
@@ -122,9 +129,6 @@ def test_a_pool_of_actors_hands_on_the_rows_of_the_process_pool(pictures: Path, 
     assert by_ray == by_pool
 
 
-pytest.importorskip("ray.data")
-
-
 NAMES = [f"{number}.png" for number in range(6)]
 
 
@@ -133,27 +137,27 @@ def _write(path: Path, names: list[str]) -> bytes:
     return path.read_bytes()
 
 
-def test_rows_of_whole_files_are_done(tmp_path: Path):
+def test_rows_of_whole_files_are_done(hra_ray: Any, tmp_path: Path):
     _write(tmp_path / "a.parquet", NAMES[1:3])
     _write(tmp_path / "b.parquet", NAMES[4:5])
-    assert remaining(iter(NAMES), tmp_path) == ["0.png", "3.png", "5.png"]
-    assert remaining([], tmp_path) == []
-    assert remaining(NAMES, tmp_path / "none") == NAMES
+    assert hra_ray.remaining(iter(NAMES), tmp_path) == ["0.png", "3.png", "5.png"]
+    assert hra_ray.remaining([], tmp_path) == []
+    assert hra_ray.remaining(NAMES, tmp_path / "none") == NAMES
 
 
-def test_files_that_were_cut_off_anywhere_are_taken_away(tmp_path: Path):
+def test_files_that_were_cut_off_anywhere_are_taken_away(hra_ray: Any, tmp_path: Path):
     file = tmp_path / "a.parquet"
     whole = _write(file, NAMES[:3])
     for length in (0, 1, 4, len(whole) // 2, len(whole) - 9, len(whole) - 1):
         file.write_bytes(whole[:length])
-        assert remaining(NAMES, tmp_path) == NAMES
+        assert hra_ray.remaining(NAMES, tmp_path) == NAMES
         assert not file.exists()
     file.write_bytes(whole)
-    assert remaining(NAMES, tmp_path) == NAMES[3:] and file.exists()
+    assert hra_ray.remaining(NAMES, tmp_path) == NAMES[3:] and file.exists()
 
 
-def test_other_files_are_refused_and_stay(tmp_path: Path):
+def test_other_files_are_refused_and_stay(hra_ray: Any, tmp_path: Path):
     pq.write_table(pa.table({"name": NAMES}), tmp_path / "other.parquet")
     with pytest.raises(FileError, match="no column id"):
-        remaining(NAMES, tmp_path)
+        hra_ray.remaining(NAMES, tmp_path)
     assert (tmp_path / "other.parquet").exists()
