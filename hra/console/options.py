@@ -50,7 +50,8 @@ def refuse_given(context: typer.Context, names: Sequence[str], what: str) -> Non
     sources = {name: context.get_parameter_source(name) for name in names}
     typed = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if typed:
-        raise HraError(what, where=", ".join(f"--{name.replace('_', '-')}" for name in typed), fix="leave out what is named")
+        where = ", ".join(f"--{name.replace('_', '-')}" for name in typed)
+        raise HraError(what, where=where, fix="leave out what is named")
 
 
 def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:

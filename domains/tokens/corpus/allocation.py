@@ -14,11 +14,10 @@ from hra.domains.tokens.corpus.rows import Row, as_text, error_row, rows_of, tab
 from hra.domains.tokens.methods.named import named_allocator
 from hra.errors import HraError, MissingExtra
 from hra.files.images.files import decode_image, load_image
-from hra.model.arrays import whole_number
+from hra.model.arrays import is_number, whole_number
 from hra.model.problem import Problem
 from hra.pooling.pool import pool
 from hra.pooling.stream_price import Demand
-from hra.traversals.base import is_number
 from hra.traversals.hull import Hull
 
 Made = TypeVar("Made")
