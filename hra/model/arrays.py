@@ -150,7 +150,9 @@ def mask(name: str, values: Any, length: int) -> np.ndarray:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number of Python or NumPy, and no bool."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return type(value) in (float, int) or (
+        isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    )
 
 
 def whole_number(value: Any) -> int | None:
