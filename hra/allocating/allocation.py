@@ -292,6 +292,16 @@ def _unpickle(kind: type[Allocation], content: bytes) -> Allocation:
     return unpack(kind, content, "pickle")
 
 
+def proof(allocation: Allocation) -> dict[str, Any]:
+    """Status and gaps for a record: gaps are None where gains do not add up, so that nothing is claimed."""
+    certain = allocation.status != "heuristic"
+    return {
+        "gap": allocation.gap if certain else None,
+        "residual_gap": allocation.residual_gap if certain else None,
+        "status": allocation.status,
+    }
+
+
 def ratio(part: float, whole: float) -> float:
     """``part / whole``; 0 / 0 = 0, inf if only ``whole`` is 0."""
     if part <= 0:

@@ -83,6 +83,7 @@ def allocate(
     The rows of a folder go to Parquet files, one row for each image, with its error if it has no tokens (exit code 1).
     A stopped run continues when you run it again.
     """
+    from hra.allocating.allocation import proof
     from hra.domains import tokens
     from hra.domains.tokens.commands.slides import is_large
     from hra.domains.tokens.corpus.command import allocate_images
@@ -121,9 +122,7 @@ def allocate(
         **context.counts,
         "budget": budget,
         "count": len(chosen),
-        "gap": allocation.gap,
-        "residual_gap": allocation.residual_gap,
-        "status": allocation.status,
+        **proof(allocation),
         "seconds": allocation.seconds,
         "psnr_db": decibels,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hra.allocating.allocation import proof
 from hra.console import running
 from hra.domains.tokens.methods.streamed_pyramid import StreamedPyramid
 from hra.domains.tokens.patches.streamed import SmallView, StreamedImage
@@ -80,9 +81,7 @@ def record_of(allocator: StreamedPyramid, allocation: Any, tokens: PatchTokens) 
         "by": served.by,
         **facts_of(image),
         "count": len(tokens),
-        "gap": allocation.gap,
-        "residual_gap": allocation.residual_gap,
-        "status": allocation.status,
+        **proof(allocation),
         "seconds": allocation.seconds,
         "tiles_read": image.tiles_read,
         "mean_depth": float(np.mean(len(image.details) - tokens.levels)),

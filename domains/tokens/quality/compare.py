@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocating.allocation import Allocation
+from hra.allocating.allocation import proof
 from hra.domains import tokens
 from hra.domains.tokens.methods.registry import method_names
 from hra.errors import BudgetTooSmall, HierarchyError, MetricError, MissingExtra
@@ -53,23 +53,13 @@ def evaluate_method(
     allocator.allocate(context, budget)
     times = {"total_ms": 1000 * (total - started), "select_ms": 1000 * (time.process_time() - total)}
     report = asdict(tokens.measure(chosen, reference))
-    return MethodResult(chosen, {"method": name, "budget": budget, **_proof(allocation), **times, **report})
+    return MethodResult(chosen, {"method": name, "budget": budget, **proof(allocation), **times, **report})
 
 
 def warm_up(allocator: tokens.TokenAllocator[Any], image: np.ndarray, query: str) -> None:
     """Have a method's compiled code loaded, on a corner of the image, so that it does not count as its time."""
     corner = np.ascontiguousarray(image[:_CORNER, :_CORNER])
     allocator.realize(allocator.allocate((corner, query), _ENOUGH))
-
-
-def _proof(allocation: Allocation) -> dict[str, Any]:
-    """How far the choice is from the best, where its gains add up; nothing is claimed elsewhere."""
-    certain = allocation.status != "heuristic"
-    return {
-        "status": allocation.status,
-        "gap": allocation.gap if certain else None,
-        "residual_gap": allocation.residual_gap if certain else None,
-    }
 
 
 # What a sheet should fit into, and what frame and text of a panel take of it, in pixels.

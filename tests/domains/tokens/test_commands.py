@@ -40,6 +40,9 @@ def test_allocate_by_name(method: str, picture: Path):
     result = json.loads(record.read_text())
     assert result["method"] == method
     assert result["count"] == len(result["boxes"]) == len(result["detail"]) == 12
+    proven = result["status"] != "heuristic"
+    assert proven == (method != "log-polar")
+    assert proven == (result["gap"] is not None) == (result["residual_gap"] is not None)
     assert Image.open(picture.parent / "o.png").width == 2 * (5 * 112 + 16)  # enlarged, beside each other
 
 
