@@ -45,6 +45,8 @@ RelevanceOption = Annotated[
 _UNUSED = """The query {query!r} was not used: the relevance {relevance!r} made nothing of it.
 `phrase` reads text (pip install 'hra[ocr]'), `imagenet` knows 1000 things, `cues` only places such as 'on the left'."""
 
+STAND_INS = "{} by a model's features and attention: here colour, texture and relevance take their place."
+
 BudgetOption = Annotated[
     int, typer.Option(parser=whole_count, help="Number of tokens, met exactly: 273, 1k.", metavar="N")
 ]
@@ -88,6 +90,7 @@ def allocate(
     from hra.domains.tokens.commands.slides import is_large
     from hra.domains.tokens.corpus.command import allocate_images
     from hra.domains.tokens.methods.named import named_allocator
+    from hra.domains.tokens.methods.reducers.named import reads_features
     from hra.domains.tokens.pictures.sheet import side_by_side
     from hra.files.images import load_image, psnr, save_png
 
@@ -128,6 +131,8 @@ def allocate(
     }
     write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
     show(f"{image.name}: {_told(allocation, context.served.used)}", record.items())
+    if reads_features(allocator):
+        typer.echo(STAND_INS.format(f"{method}: chosen"))
     if query and not context.served.used:
         typer.echo(_UNUSED.format(query=query, relevance=relevance))
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hra.console import JsonOption, TraversalOption, choose_traversal, readable, running, write_json, written_as
-from hra.domains.tokens.commands import BudgetOption, ImageArgument, QueryOption
+from hra.domains.tokens.commands import STAND_INS, BudgetOption, ImageArgument, QueryOption
 
 
 def compare(
@@ -41,6 +41,8 @@ def compare(
     record = {"image": image.name, "query": query, "budget": budget, "rows": rows, "skipped": compared.skipped}
     write_json(json_file, record)
     _show_rows(f"{image.name}: {budget:,} tokens", rows)
+    if compared.by_features:
+        typer.echo(STAND_INS.format(f"{', '.join(compared.by_features)}: chosen"))
     for name, reason in compared.skipped.items():
         typer.echo(f"skipped {name}: {reason}")
 

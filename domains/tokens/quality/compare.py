@@ -11,6 +11,7 @@ import numpy as np
 
 from hra.allocating.allocation import proof
 from hra.domains import tokens
+from hra.domains.tokens.methods.reducers.named import reads_features
 from hra.domains.tokens.methods.registry import method_names
 from hra.errors import BudgetTooSmall, HierarchyError, MetricError, MissingExtra
 from hra.traversals.base import Traversal
@@ -69,10 +70,16 @@ _MOST_COLUMNS, _LEAST_WIDTH = 6, 140
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Methods that ran, by falling PSNR of what their tokens give back, and why the others could not."""
+    """Methods that ran, by falling PSNR of what their tokens give back, and why the others could not.
+
+    Attributes
+    ----------
+    by_features : those that choose by a model's features and attention, for which others stood here.
+    """
 
     results: tuple[MethodResult, ...]
     skipped: dict[str, str]
+    by_features: tuple[str, ...] = ()
 
 
 def compare(
@@ -106,7 +113,8 @@ def compare(
             results.append(evaluate_method(name, allocator, reference, budget))
         except (BudgetTooSmall, HierarchyError, MetricError, MissingExtra) as error:
             skipped[name] = error.what
-    return Compared(tuple(sorted(results, key=lambda one: -one.row["psnr_db"])), skipped)
+    by_features = tuple(name for name, one in allocators.items() if name not in skipped and reads_features(one))
+    return Compared(tuple(sorted(results, key=lambda one: -one.row["psnr_db"])), skipped, by_features)
 
 
 def sheet_of(image: np.ndarray, compared: Compared) -> np.ndarray:

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from hra.allocating.allocation import Allocation
-from hra.domains.tokens import Reducer, TokenAllocator, TokenContext, TokenSet
+from hra.domains.tokens import TokenAllocator, TokenContext, TokenSet
 from hra.domains.tokens.embedding.pictures import load_if_path
-from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
+from hra.domains.tokens.methods.reducers.named import reads_features
 from hra.domains.tokens.patches.boxes import BoxTokens
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
@@ -67,11 +67,6 @@ class Given:
     def grid(self) -> Grid:
         """The grid of all cells; several grids make a single column."""
         return self.grids[0] if len(self.grids) == 1 else (sum(rows * columns for rows, columns in self.grids), 1)
-
-
-def reads_features(allocator: TokenAllocator[Any]) -> bool:
-    """Whether an allocator chooses by the model's features and attention and looks at no pixels."""
-    return isinstance(allocator, Reducer) or isinstance(allocator.builder, MergeTreeBuilder)
 
 
 @dataclass(frozen=True, eq=False)

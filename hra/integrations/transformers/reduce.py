@@ -16,9 +16,10 @@ from torch import Tensor
 from hra.compiling import Stopwatch
 from hra.domains.tokens import Flops, Reducer, TokenAllocator
 from hra.domains.tokens.embedding.pictures import load_if_path
+from hra.domains.tokens.methods.reducers.named import reads_features
 from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, wrong_kind
 from hra.files.images.arrays import as_image
-from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation, reads_features
+from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded, check_model
 from hra.integrations.transformers.images import as_inputs, cell_side, check_order, shown, unlike

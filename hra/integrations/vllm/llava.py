@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from hra.domains.tokens import Reducer, TokenContext
+from hra.domains.tokens.methods.reducers.named import reads_features
 from hra.errors import HraError, MissingExtra
 from hra.integrations.reduction import Reduction
-from hra.integrations.transformers.choosing import reads_features, slots_of
+from hra.integrations.transformers.choosing import slots_of
 
 try:
     from vllm.model_executor.models.llava import (  # pyright: ignore[reportMissingImports]

@@ -33,6 +33,12 @@ def test_methods_are_listed_with_a_sentence():
     assert all(name in printed for name in tokens.PRESETS)
 
 
+@pytest.mark.parametrize(("method", "told"), [("fastv", True), ("tome", True), ("pixelprune", False), ("grid", False)])
+def test_what_stands_for_the_features_of_a_model_is_told(picture: Path, method: str, told: bool):
+    printed = run("allocate", picture, "--method", method, "--budget", 12)
+    assert (f"{method}: chosen by a model's features and attention" in printed) == told
+
+
 @pytest.mark.parametrize("method", ["grid", "log-polar", "residual-scales"])
 def test_allocate_by_name(method: str, picture: Path):
     record = picture.parent / "t.json"

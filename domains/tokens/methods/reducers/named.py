@@ -181,6 +181,11 @@ def evs(*, patch: int = 16) -> Reducer:
     return Reducer([(1, Changed())], relevance=UniformRelevance(), patch=patch)
 
 
+def reads_features(allocator: TokenAllocator[Any]) -> bool:
+    """Whether an allocator chooses by a model's features and attention and looks at no pixels."""
+    return isinstance(allocator, Reducer) or isinstance(allocator.builder, MergeTreeBuilder)
+
+
 def pixelprune(*, patch: int = 16) -> TokenAllocator[Any]:
     """PixelPrune: the patches that their neighbours predict worst; those that they predict exactly come last.
 

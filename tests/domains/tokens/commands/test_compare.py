@@ -44,3 +44,11 @@ def test_another_traversal_is_used_where_it_suits(picture: Path):
     assert result["skipped"].keys() == {"grid", "pyramid"}
     run(picture, "--methods", "grid,pyramid", "--traversal", "best_first", "--json", record)
     assert [row["method"] for row in json.loads(record.read_text())["rows"]] == ["grid", "pyramid"]
+
+
+def test_what_stands_for_the_features_of_a_model_is_told(picture: Path, capsys: pytest.CaptureFixture[str]):
+    told = "chosen by a model's features and attention: here colour, texture and relevance take their place"
+    run(picture, "--methods", "fastv,pyramid,tome,pixelprune")
+    assert f"fastv, tome: {told}" in capsys.readouterr().out
+    run(picture, "--methods", "pyramid,pixelprune")
+    assert told not in capsys.readouterr().out
