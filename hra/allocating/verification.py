@@ -207,8 +207,8 @@ def _reader(costs: list[float]) -> Any:
     decimals = {value: Fraction(repr(value)) for value in counts}
     common = lcm(*{value.denominator for value in decimals.values()})
     digits = next((d for d in range(16) if 10**d % common == 0), None)
-    total = sum(decimals[value] * count for value, count in counts.items())
-    if digits is None or (digits and total * 10**digits > 2**51):
+    total = sum(decimals[value].numerator * (common // decimals[value].denominator) * counts[value] for value in counts)
+    if digits is None or (digits and total * 10**digits > 2**51 * common):
         return Fraction
     return lambda value: decimals[value] if value in decimals else Fraction(repr(float(value)))
 
