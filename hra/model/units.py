@@ -17,6 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from hra.caching import cached_property
 from hra.model.arrays import EXACT_LIMIT, group
 from hra.model.precise import ceiling, precise_total
 from hra.model.short_repr import ShortRepr
@@ -54,6 +55,11 @@ class Units(ShortRepr):
         if bool((cost == np.floor(cost)).all()):
             return cls(Fraction(1), True, True, cost, cost)
         return (_decimal(cost) if decimal else None) or _binary(cost) or _equal(cost) or _enclosing(cost)
+
+    @cached_property
+    def whole(self) -> int:
+        """Units of all nodes together, where each cost is a whole number of them."""
+        return int(self.low.sum())
 
     def floor(self, number: float) -> float:
         """The most whole units within ``number`` cost units (a budget, a limit); 2**54 for more than all costs."""

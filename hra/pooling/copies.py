@@ -84,6 +84,7 @@ def allocate_copies(
     Raises
     ------
     InvalidBudget, BudgetTooSmall, MetricError, UnitMismatch : see `Pool.allocate`.
+    HierarchyError : costs of all copies together are too many units to add up exactly.
     """
     watch = Stopwatch()
     if len(units := sorted({kind.metric.unit for kind in kinds})) != 1:
@@ -102,11 +103,16 @@ def allocate_copies(
     return CopiesAllocation(tuple(kinds), order, copies, gain, least_error, shared, budget, watch.wall)
 
 
-def can_share(traversal: Traversal, hierarchies: Sequence[Hierarchy]) -> bool:
-    """Whether `allocate_copies` does what ``traversal`` does: `Hull`, and `Coherent` of it without ``max_churn``."""
+def can_share(traversal: Traversal, hierarchies: Sequence[Hierarchy], counts: Sequence[int]) -> bool:
+    """Whether `allocate_copies` does what ``traversal`` does: `Hull`, and `Coherent` of it without ``max_churn``.
+
+    Parameters
+    ----------
+    counts : copies of each hierarchy.
+    """
     if isinstance(traversal, Coherent):
-        return traversal.max_churn is None and can_share(traversal.traversal, hierarchies)
-    return isinstance(traversal, Hull) and Copies.suits(hierarchies)
+        return traversal.max_churn is None and can_share(traversal.traversal, hierarchies, counts)
+    return isinstance(traversal, Hull) and Copies.suits(hierarchies, counts)
 
 
 def _share_out(

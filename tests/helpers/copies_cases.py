@@ -45,7 +45,7 @@ def drawn(draw: Any) -> tuple[list[Kind], np.ndarray, float]:
             continue
         left -= count * len(hierarchy)
         kinds.append(Kind(hierarchy, Rows(), [gains(draw, hierarchy.node_cost.size) for _ in range(count)]))
-    assume(kinds and Copies.suits([kind.hierarchy for kind in kinds]))
+    assume(kinds and Copies.suits([kind.hierarchy for kind in kinds], [len(kind.contexts) for kind in kinds]))
     copies = sum(len(kind.contexts) for kind in kinds)
     order = np.array(draw(st.permutations(range(copies))))
     base, most = (

@@ -169,7 +169,7 @@ class Scene:
         kinds = np.bincount(self._placed.mesh_of[numbers], minlength=len(meshes)).tolist()
         size = sum(count * len(mesh.hierarchy) for count, mesh in zip(kinds, meshes, strict=True))
         of_world = metric is not None and placed_metric(metric, np.eye(4)) is not metric
-        return size >= _MANY and not of_world and can_share(self._traversal, [mesh.hierarchy for mesh in meshes])
+        return size >= _MANY and not of_world and can_share(self._traversal, [mesh.hierarchy for mesh in meshes], kinds)
 
     def _pool(
         self, views: tuple[View, ...], numbers: np.ndarray, budget: float, previous: SceneAllocation | None

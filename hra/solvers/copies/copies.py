@@ -55,20 +55,25 @@ class Copies:
     counts: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        # As many as the union of all copies could have: see `hra.model.units`.
-        size = self.hierarchies[0].units.size
-        most = EXACT_LIMIT if size == 1 else EXACT_LIMIT / 4
-        everything = sum(count * int(h.units.low.sum()) for h, count in zip(self.hierarchies, self.counts, strict=True))
-        if everything > most:
-            what = f"all copies cost {everything:.3g} units of {float(size):.3g}, too many to be exact"
-            raise HierarchyError(what, where="cost", fix="use a larger cost unit, or round costs to fewer digits")
+        if not self._are_exact(self.hierarchies, self.counts):
+            what = "the costs of all copies are too many units to add up exactly"
+            raise HierarchyError(
+                what, where="cost", fix="use a larger cost unit, round costs to fewer digits, or hra.pool"
+            )
 
     @staticmethod
-    def suits(hierarchies: Sequence[Hierarchy]) -> bool:
-        """Whether costs of the ``hierarchies`` are whole numbers of one unit, and none is below 0."""
-        return len({h.units.size for h in hierarchies}) == 1 and all(
-            h.units.exact and not h.shrinks for h in hierarchies
-        )
+    def suits(hierarchies: Sequence[Hierarchy], counts: Sequence[int]) -> bool:
+        """Whether all costs are whole numbers of one unit whose sums over all copies are exact, and none is below 0."""
+        alike = len({h.units.size for h in hierarchies}) == 1
+        whole = alike and all(h.units.exact and not h.shrinks for h in hierarchies)
+        return whole and Copies._are_exact(hierarchies, counts)
+
+    @staticmethod
+    def _are_exact(hierarchies: Sequence[Hierarchy], counts: Sequence[int]) -> bool:
+        """Whether doubles count the units of all copies, and the union of all counts costs as each copy does."""
+        units = hierarchies[0].units
+        most = EXACT_LIMIT / 4 if units.decimal and units.size != 1 else EXACT_LIMIT  # see `hra.model.units`
+        return sum(count * h.units.whole for h, count in zip(hierarchies, counts, strict=True)) <= most
 
     @cached_property
     def rows(self) -> Rows:

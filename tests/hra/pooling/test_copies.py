@@ -98,11 +98,11 @@ def test_the_finish_is_that_of_the_hull() -> None:
 def test_what_may_be_shared_out_so() -> None:
     whole, parts = Hierarchy.flat([1.0]), Hierarchy.flat([0.1])
     odd, shrinking = Hierarchy.flat([1 / 3, 0.7**9]), Hierarchy.tree([-1, 0], [3, 1])
-    assert can_share(hra.Hull(), [whole, whole]) and can_share(hra.Coherent(), [whole])
-    assert not can_share(hra.Coherent(max_churn=3), [whole])
-    assert not can_share(hra.Threshold(), [whole]) and not can_share(hra.Exact(), [whole])
+    assert can_share(hra.Hull(), [whole, whole], [2, 3]) and can_share(hra.Coherent(), [whole], [9])
+    assert not can_share(hra.Coherent(max_churn=3), [whole], [9])
+    assert not can_share(hra.Threshold(), [whole], [9]) and not can_share(hra.Exact(), [whole], [9])
     for others in ([parts, whole], [odd], [shrinking]):
-        assert not can_share(hra.Hull(), others)
+        assert not can_share(hra.Hull(), others, [1] * len(others))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,5 +199,6 @@ def test_copies_whose_costs_do_not_add_up_exactly_are_refused() -> None:
     hierarchy = Hierarchy.flat([0.312345678901235, 0.712345678901237])
     few, many = (Kind(hierarchy, Rows("gain"), [[1.0, 2.0]] * count) for count in (2, 10))
     assert allocate_copies([few], np.arange(2), np.inf, hra.Hull()).cost == 2.049382715604944
-    with pytest.raises(HierarchyError, match="too many to be exact"):
+    assert can_share(hra.Hull(), [hierarchy], [2]) and not can_share(hra.Hull(), [hierarchy], [10])
+    with pytest.raises(HierarchyError, match="too many units"):
         allocate_copies([many], np.arange(10), 1.5, hra.Hull())
