@@ -20,7 +20,8 @@ class Threshold(Traversal):
     """Take every refinement whose remaining error exceeds tau: exact for the largest error that remains.
 
     Within a budget tau is raised just as far as the budget demands, by weighted selection instead of bisection, so the
-    largest remaining error is the smallest that any choice could reach. Part of the budget may stay unused.
+    largest remaining error is the smallest that any choice could reach. Part of the budget may stay unused. Where costs
+    have no common unit, choices count that fit with each cost rounded up, by less than a part in 2**51 of all costs.
 
     Parameters
     ----------
