@@ -19,7 +19,7 @@ from hra.model.sets import drop_without_predecessors
 # Measuring distances takes longer than looking for cracks.
 _MEASURED_EVERY = 10
 # Each takes a pass over its triangles: more would seem to hang.
-MOST_CUTS = 1_000_000
+_MOST_CUTS = 1_000_000
 # Of the sums of the check itself, not of what is checked: points of needles are 1.6e-12 of the extent from them.
 _ROUNDING = 1e-11
 
@@ -107,7 +107,7 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
     >>> meshes.check(meshes.build(hra.samples.path("skull.ply")), cuts=2, samples=10).sound
     True
     """
-    cuts, samples = whole_in("cuts", cuts, range(MOST_CUTS + 1)), whole_in("samples", samples, POSITIVE)
+    cuts, samples = whole_in("cuts", cuts, range(_MOST_CUTS + 1)), whole_in("samples", samples, POSITIVE)
     hierarchy, rng = clusters.hierarchy, np.random.default_rng(whole_in("seed", seed))
     chosen = [_random_cut(hierarchy, rng) for _ in range(cuts)]
     source = clusters.position_of[clusters.triangles(np.flatnonzero(hierarchy.removed_by < 0))]
