@@ -10,6 +10,7 @@ from .choosing import choose_traversal as choose_traversal
 from .options import JsonOption as JsonOption
 from .options import Scale as Scale
 from .options import ScaleOption as ScaleOption
+from .options import check_file as check_file
 from .options import folder_or as folder_or
 from .options import refuse_given as refuse_given
 from .options import with_option_lists as with_option_lists

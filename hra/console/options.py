@@ -6,6 +6,7 @@ Where a command writes to is checked while its options are read, so that no work
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
@@ -19,21 +20,34 @@ import typer
 from hra.errors import FileError, HraError
 from hra.files.local_files import local_path
 
+_Check = Callable[[typer.Context, typer.CallbackParam, Path | None], Path | None]
 
-def written_as(*suffixes: str) -> Callable[[Path | None], Path | None]:
+
+def written_as(*suffixes: str) -> _Check:
     """A callback of an option that names a file to write, of one of the ``suffixes``; of any without some.
 
-    The callback raises FileError for another suffix, a folder, pipe or device in its place, and a folder that is
-    missing or not writable.
+    The callback raises what `check_file` does, and FileError for a file that the command names twice: what it reads, or
+    writes for another option, would be lost.
     """
 
-    def check(path: Path | None) -> Path | None:
+    def check(context: typer.Context, option: typer.CallbackParam, path: Path | None) -> Path | None:
         if path is not None:
-            _check_suffix(path, suffixes)
-            _check_place(path)
+            check_file(path, *suffixes)
+            _check_alone(path, _is_typed(context, option.name or ""))
         return path
 
     return check
+
+
+def check_file(path: Path, *suffixes: str) -> None:
+    """Check that a file can be written, of one of the ``suffixes``; of any without some.
+
+    Raises
+    ------
+    FileError : another suffix, a folder, pipe or device in its place, or a folder that is missing or not writable.
+    """
+    _check_suffix(path, suffixes)
+    _check_place(path)
 
 
 def refuse_given(context: typer.Context, names: Sequence[str], what: str) -> None:
@@ -47,27 +61,41 @@ def refuse_given(context: typer.Context, names: Sequence[str], what: str) -> Non
     ------
     HraError : one of them was typed.
     """
-    sources = {name: context.get_parameter_source(name) for name in names}
-    typed = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    if typed:
+    if typed := [name for name in names if _is_typed(context, name)]:
         where = ", ".join(f"--{name.replace('_', '-')}" for name in typed)
         raise HraError(what, where=where, fix="leave out what is named")
 
 
-def folder_or(*suffixes: str) -> Callable[[Path | None], Path | None]:
+def folder_or(*suffixes: str) -> _Check:
     """A callback as that of `written_as`, for folders that are there or not, and files of the ``suffixes`` if any."""
     file = written_as(*suffixes)
 
-    def check(path: Path | None) -> Path | None:
+    def check(context: typer.Context, option: typer.CallbackParam, path: Path | None) -> Path | None:
         if path is None:
             return None
         if suffixes and path.suffix and not os.path.isdir(path):
             _check_suffix(path, suffixes, ", or make the folder of this name first")
-            return file(path)
+            return file(context, option, path)
         _check_folder(path)
         return path
 
     return check
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    """Whether somebody has typed the parameter of a command: it may have its default value."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _check_alone(path: Path, is_typed: bool) -> None:
+    """Refuse to write a file that another word of the command names, too: inputs are read after outputs are checked."""
+    words = [word.partition("=")[2] if word.startswith("--") else word for word in sys.argv[1:]]
+    words += [word[2:] for word in sys.argv[1:] if word.startswith("-")]
+    file = os.path.realpath(path)
+    if sum(os.path.realpath(word) == file for word in words if word) > is_typed:
+        fix = "choose another name for what is written"
+        raise FileError("the command names this file twice, and would write over it", where=str(path)[:500], fix=fix)
 
 
 def _check_suffix(path: Path, suffixes: tuple[str, ...], otherwise: str = "") -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.console import JsonOption, byte_count, counting, folder_or, running, show, write_json, written_as
+from hra.console import JsonOption, byte_count, check_file, counting, folder_or, running, show, write_json
 from hra.domains.meshes.commands.building import build_all, build_in_parts, in_parts
 from hra.domains.meshes.commands.cutting import cut, render
 from hra.domains.meshes.commands.exporting import export
@@ -129,7 +129,7 @@ def _check_folder_options(out: Path, threads: int | None) -> None:
 def _check_file_options(out: Path, jobs: int) -> None:
     if jobs != 1:
         raise HraError("one mesh is built in one process", where="--jobs", fix="use --threads, or name a folder")
-    written_as(".hra")(out)
+    check_file(out, ".hra")
 
 
 def _facts(asset: Any) -> dict[str, Any]:

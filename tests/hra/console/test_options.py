@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import pytest
 import typer
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from hra.cli import app
-from hra.console.options import with_option_lists
+from hra.console.options import JsonOption, with_option_lists, written_as
+from hra.errors import FileError
 
 
 @dataclass(frozen=True)
@@ -58,3 +60,40 @@ def test_commands_with_a_camera_have_the_same_options_for_it():
     # A flight has a path, and shares what is up.
     assert {name for name, words in options.items() if words & camera - {"--up"}} == {"cut", "render", "view"}
     assert all(camera <= options[name] for name in ("cut", "render", "view"))
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("a.png -o a.png", True),
+        ("a.png -oa.png", True),
+        ("a.png --out=./folder/../a.png", True),
+        ("link.png -o a.png", True),
+        ("a.png -o b.png --json b.png", True),
+        ("out.png", True),  # the default
+        ("a.png", False),
+        ("a.png -o b.png --json b.json", False),
+        ("a.png -o out.png", False),
+    ],
+)
+def test_no_file_is_written_that_the_command_names_twice(
+    words: str, named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application, given = typer.Typer(), []
+
+    @application.command()
+    def copy(
+        image: Path,
+        out: Annotated[Path, typer.Option("--out", "-o", callback=written_as(".png"))] = Path("out.png"),
+        json_file: JsonOption = None,
+    ) -> None:
+        given.append((image, out, json_file))
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a.png").write_bytes(b"a")
+    (tmp_path / "link.png").symlink_to("a.png")
+    monkeypatch.setattr("sys.argv", ["copy", *words.split()])
+    result = CliRunner().invoke(application, words.split())
+    assert bool(given) is not named
+    assert isinstance(result.exception, FileError) is named, result.output
