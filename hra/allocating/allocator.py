@@ -16,9 +16,9 @@ from hra.errors import HierarchyError, HookWarning, HraError, InvalidBudget, wro
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
-from hra.model.problem import Problem, check_budget, exact_number
-from hra.model.solution import Solution, checked
-from hra.traversals.base import Traversal
+from hra.model.problem import Problem, check_budget, checked_problem, exact_number
+from hra.model.solution import Solution
+from hra.traversals.base import Traversal, checked
 from hra.traversals.hull import Hull
 
 # The steps that a subclass may replace, and what they are called elsewhere; without underscores.
@@ -143,9 +143,10 @@ class HierarchicalResourceAllocator(ABC):
             problem = pin(problem, pinned)
         if previous is not None:
             problem = in_sequence(problem, previous)
-        solution = self.traverse_and_select(problem)
         if self._replaces("traverse_and_select"):
-            solution = checked(solution, problem, f"{type(self).__name__}.traverse_and_select")
+            solution = checked(self.traverse_and_select, problem, f"{type(self).__name__}.traverse_and_select")
+        else:  # what traversals answer, they have checked
+            solution = self.traverse_and_select(problem)
         if problem.pinned is not None:  # what is pinned costs and gains nothing more
             solution = replace(solution, selected=solution.selected | problem.pinned)
         return Allocation(problem, solution, watch.wall, context)
@@ -159,7 +160,7 @@ class HierarchicalResourceAllocator(ABC):
         """
         hierarchy = hierarchy_of(self, context)
         limit = check_budget(budget, hierarchy)
-        problem = problem_of(self, hierarchy, context, limit)
+        problem = checked_problem(self.problem_for(hierarchy, context, limit), type(self).__name__)
         if problem.budget > limit:
             what = f"problem_for raised the budget of {exact_number(limit)} to {exact_number(problem.budget)}"
             fix = "return a problem of the budget that it is given, or of less"
@@ -236,22 +237,6 @@ def hierarchy_of(allocator: HierarchicalResourceAllocator, context: Any) -> Hier
         fix = f"return an hra.Hierarchy from {name}.hierarchy_for, or from the build of its builder"
         raise wrong_kind("what hierarchy_for returns", made, Hierarchy, fix)
     return made
-
-
-def problem_of(allocator: HierarchicalResourceAllocator, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
-    """What an allocator's `problem_for` returns, checked.
-
-    Raises
-    ------
-    HraError : no problem.
-    MetricError, HierarchyError, ArrayError, InvalidBudget : see `Problem.check`.
-    """
-    problem = allocator.problem_for(hierarchy, context, budget)
-    if not isinstance(problem, Problem):
-        fix = f"return an hra.Problem from {type(allocator).__name__}.problem_for"
-        raise wrong_kind("what problem_for returns", problem, Problem, fix)
-    problem.check()
-    return problem
 
 
 def _warn_of_near_hooks(cls: type) -> None:

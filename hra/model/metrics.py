@@ -163,22 +163,6 @@ class Combined(ErrorMetric):
         return self.function(left.astype(np.float64), right)
 
 
-def check_facts(unit: Any, additive: Any, where: str) -> None:
-    """Raise unless a metric's unit is text, and whether it is additive a bool: any text would claim a certificate.
-
-    Raises
-    ------
-    MetricError : one is something else.
-    """
-    if not isinstance(unit, str):
-        raise MetricError(
-            f"the unit of errors is text, got {unit!r}", where=f"{where}.unit", fix="such as unit = 'px2'"
-        )
-    if type(additive) is not bool:
-        fix = "say additive = False where errors of disjoint regions do not add up"
-        raise MetricError(f"additive is True or False, got {additive!r}", where=f"{where}.additive", fix=fix)
-
-
 def _combine(function: np.ufunc, left: ErrorMetric, right: Any, unit: str) -> Combined:
     if left.kind != right.kind:
         raise MetricError("a metric of errors and one of gains cannot be combined", where=f"{left.kind}, {right.kind}")

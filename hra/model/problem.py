@@ -27,7 +27,7 @@ from hra.errors import (
 from hra.model.arrays import ReadOnlyArrays, is_number, mask, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
 from hra.model.hierarchy import Hierarchy, divisible
-from hra.model.metrics import ErrorMetric, check_facts
+from hra.model.metrics import ErrorMetric
 from hra.model.precise import precise_total
 from hra.model.sets import attainable, first_unusable, take_with_predecessors, total
 from hra.model.short_repr import ShortRepr
@@ -200,8 +200,9 @@ class Problem(ReadOnlyArrays, ShortRepr):
             raise wrong_kind("Problem.hierarchy", self.hierarchy, Hierarchy, "return hra.Problem.of(hierarchy, ...)")
         check_facts(self.unit, self.additive, "Problem")
         check_number(self.budget)
-        if not is_number(self.least_error) or self.least_error < 0:
-            what = f"the error that remains at full detail is {self.least_error!r}"
+        left = self.least_error
+        if (type(left) is not float and not is_number(left)) or left < 0:
+            what = f"the error that remains at full detail is {left!r}"
             raise MetricError(what, where="Problem.least_error", fix="give a number >= 0")
         self._check_marks()
         size = int(self.hierarchy.level_offsets[-1])
@@ -239,6 +240,36 @@ class Problem(ReadOnlyArrays, ShortRepr):
     def peak(self) -> np.ndarray:
         """Error [R] that remains while a refinement is not taken, for the max objective."""
         return self.refinement_peak()
+
+
+def checked_problem(problem: Any, allocator: str) -> Problem:
+    """What `problem_for` of an ``allocator`` returned, checked: it may be code of users.
+
+    Raises
+    ------
+    HraError : no problem; what `Problem.check` raises.
+    """
+    if not isinstance(problem, Problem):
+        fix = f"return an hra.Problem from {allocator}.problem_for"
+        raise wrong_kind("what problem_for returns", problem, Problem, fix)
+    problem.check()
+    return problem
+
+
+def check_facts(unit: Any, additive: Any, where: str) -> None:
+    """Raise unless a metric's unit is text, and whether it is additive a bool: any text would claim a certificate.
+
+    Raises
+    ------
+    MetricError : one is something else.
+    """
+    if not isinstance(unit, str):
+        raise MetricError(
+            f"the unit of errors is text, got {unit!r}", where=f"{where}.unit", fix="such as unit = 'px2'"
+        )
+    if type(additive) is not bool:
+        fix = "say additive = False where errors of disjoint regions do not add up"
+        raise MetricError(f"additive is True or False, got {additive!r}", where=f"{where}.additive", fix=fix)
 
 
 def refinement_peak_of(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) -> np.ndarray:

@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.allocating.allocator import HierarchicalResourceAllocator, hierarchy_of, problem_of
+from hra.allocating.allocator import HierarchicalResourceAllocator, hierarchy_of
 from hra.allocating.modifiers import in_sequence
 from hra.caching import cached_property
 from hra.compiling import Stopwatch
 from hra.errors import HraError, wrong_kind
-from hra.model.problem import Problem, check_budget
+from hra.model.problem import Problem, check_budget, checked_problem
 from hra.model.solution import Solution
 from hra.model.units import rescale
 from hra.pooling.bids import Bid, bid_of
@@ -180,7 +180,7 @@ class Pool:
         if self.limits is not None:
             self.limits.check(hierarchies, budget)
         problems = [
-            problem_of(member, hierarchy, context, np.inf)
+            checked_problem(member.problem_for(hierarchy, context, np.inf), type(member).__name__)
             for (member, context), hierarchy in zip(pairs, hierarchies, strict=True)
         ]
         problems = _in_sequence(problems, previous)

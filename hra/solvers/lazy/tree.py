@@ -12,8 +12,7 @@ import numpy as np
 from hra.errors import HierarchyError, HraError, MetricError
 from hra.model.arrays import to_numpy
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
-from hra.model.metrics import check_facts
-from hra.model.problem import LARGEST_TOTAL
+from hra.model.problem import LARGEST_TOTAL, check_facts
 from hra.model.units import exactly
 from hra.solvers.lazy.visited_tree import VisitedError, VisitedTree
 
