@@ -290,7 +290,7 @@ def test_a_million_siblings_are_solved(mode):
 
 def test_other_costs_are_checked_as_those_of_constructors_are():
     tree = Hierarchy.tree([-1, 0, 0], [1.0, 1.0, 1.0])
-    assert replace(tree, node_cost=np.float32([1, 2, 2])).total_cost == 4.0
+    assert replace(tree, node_cost=np.array([1, 2, 2], np.float32)).total_cost == 4.0
     for bad in ([1.0, -1.0, 1.0], [1.0, np.nan, 1.0]):
         with pytest.raises((ArrayError, HierarchyError)):
             replace(tree, node_cost=np.array(bad))

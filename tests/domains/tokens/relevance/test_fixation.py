@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -111,4 +113,5 @@ def test_a_side_that_is_no_whole_number_above_0_is_refused(side):
 
 
 def test_whole_numbers_of_any_type_are_sides():
-    assert PeakFixation(np.int64(8))(IMAGE, "", scores()) == coarse_peak(scores(), 8)
+    side: Any = np.int64(8)
+    assert PeakFixation(side)(IMAGE, "", scores()) == coarse_peak(scores(), 8)
