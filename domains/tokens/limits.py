@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from hra.errors import BudgetTooSmall, InvalidBudget
-from hra.model.arrays import COUNTS, whole_in
-from hra.traversals.base import is_number
+from hra.model.arrays import COUNTS, is_number, whole_in
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.errors import HraError, wrong_kind
+from hra.model.arrays import is_number
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors, total
 from hra.model.solution import Solution
-from hra.traversals.base import Traversal, is_number, is_whole
+from hra.traversals.base import Traversal, is_whole
 from hra.traversals.hull import Hull
 
 # Places of a hierarchy that change by themselves under a threshold; each is what follows one of the first refinements.

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.errors import HierarchyError, HraError
+from hra.model.arrays import is_number
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.picker import Picker
-from hra.traversals.base import Traversal, is_number
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True)

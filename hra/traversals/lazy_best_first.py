@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import HraError, InvalidBudget, RepairWarning, wrong_kind
+from hra.model.arrays import is_number
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.precise import precise_total
 from hra.model.problem import check_covered, check_number
@@ -21,7 +22,7 @@ from hra.model.units import exactly
 from hra.solvers.lazy.allocation import LazyAllocation
 from hra.solvers.lazy.tree import LazyStep, LazyTree, covering
 from hra.solvers.lazy.visited_tree import VisitedTree
-from hra.traversals.base import is_number, is_whole
+from hra.traversals.base import is_whole
 from hra.traversals.exact import Exact
 
 _TAKE, _EXPAND = 0, 1

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hra.errors import HraError, wrong_kind
+from hra.model.arrays import is_number
 from hra.model.precise import ceiling, precise_total
 from hra.model.problem import Problem
 from hra.model.sets import total
@@ -19,7 +20,7 @@ from hra.solvers.level_shares.enumeration import first_found
 from hra.solvers.level_shares.needs import Needs
 from hra.solvers.level_shares.refusal import is_impossible, refusal
 from hra.solvers.level_shares.search import mend_shares
-from hra.traversals.base import Traversal, is_number, is_whole
+from hra.traversals.base import Traversal, is_whole
 from hra.traversals.hull import Hull
 
 # Sets that the search starts from at most, and the relative gap below which it stops.

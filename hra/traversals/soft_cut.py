@@ -8,12 +8,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from hra.errors import HraError, MissingExtra, wrong_kind
+from hra.model.arrays import is_number
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.sets import total
 from hra.model.solution import Solution
 from hra.solvers.fill import complete
-from hra.traversals.base import Traversal, is_number
+from hra.traversals.base import Traversal
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,11 +8,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hra.errors import MetricError
+from hra.model.arrays import is_number
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.solvers.fill import complete
 from hra.solvers.selection import select_threshold
-from hra.traversals.base import Traversal, is_number
+from hra.traversals.base import Traversal
 
 
 @dataclass(frozen=True)

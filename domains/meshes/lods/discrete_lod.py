@@ -26,8 +26,8 @@ from hra.domains.meshes.metrics.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import make_folder
+from hra.model.arrays import is_number
 from hra.model.short_repr import html_table
-from hra.traversals.base import is_number
 
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 _HEADER, _CHUNK_HEADER = 12, 8

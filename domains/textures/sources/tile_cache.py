@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.errors import HraError, ImageError, MissingExtra
 from hra.files.images.opening import as_image_error
-from hra.traversals.base import is_number
+from hra.model.arrays import is_number
 
 # Files that are stored in scan lines are cached in tiles of this many texels along one side.
 TILE = 128

@@ -11,8 +11,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.tiles.tileset import Seen, Tileset
 from hra.errors import HraError
-from hra.model.arrays import POSITIVE, whole_in
-from hra.traversals.base import is_number
+from hra.model.arrays import POSITIVE, is_number, whole_in
 
 
 class Rule(Protocol):

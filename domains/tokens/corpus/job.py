@@ -24,8 +24,9 @@ from hra.files.job_folder import open_job
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 from hra.files.processes import in_processes, keep_freed_memory
+from hra.model.arrays import is_number
 from hra.pooling.stream_price import Demand, common_price
-from hra.traversals.base import is_number, is_whole
+from hra.traversals.base import is_whole
 
 
 def write_shard(path: Path, table: Any) -> None:

@@ -23,7 +23,7 @@ from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 from hra.integrations.transformers.encoding import parameters_of
 from hra.integrations.transformers.layouts import Layout, step_of, tiles_of
-from hra.traversals.base import is_number
+from hra.model.arrays import is_number
 
 # Connectors within the module of an encoder.
 _CONNECTORS = ("merger", "projector", "connector", "downsample", "head_linear")

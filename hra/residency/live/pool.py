@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
-from hra.model.arrays import frozen, indices, numbers, to_numpy
+from hra.model.arrays import frozen, indices, is_number, numbers, to_numpy
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.pool_kernels import (
     FREE,
@@ -21,7 +21,7 @@ from hra.residency.live.pool_kernels import (
     load,
     priority_order,
 )
-from hra.traversals.base import is_number, is_whole
+from hra.traversals.base import is_whole
 
 _NO_LIMIT = 2**62
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.errors import HraError
+from hra.model.arrays import is_number
 from hra.residency.live.recency import append, empty_lists, take_out
 from hra.residency.replay.next_use import item_of, next_references, still_to_come
 from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
 from hra.residency.replay.trace import Trace
-from hra.traversals.base import is_number, is_whole
+from hra.traversals.base import is_whole
 
 
 @dataclass(frozen=True)

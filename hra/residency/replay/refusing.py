@@ -8,10 +8,10 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.errors import HraError
+from hra.model.arrays import is_number
 from hra.residency.live.recency import append, empty_lists, evict_oldest, take_out
 from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
 from hra.residency.replay.trace import Trace
-from hra.traversals.base import is_number
 
 
 @dataclass(frozen=True)

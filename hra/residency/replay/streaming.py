@@ -11,6 +11,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.errors import HraError
+from hra.model.arrays import is_number
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.residency.live.pool import ResidentPool
@@ -19,7 +20,7 @@ from hra.residency.replay.next_use import NextUse
 from hra.residency.replay.policy import Log, Policy
 from hra.residency.replay.serving import Served, close_upward, serve_frames
 from hra.residency.replay.trace import Trace
-from hra.traversals.base import is_number, is_whole
+from hra.traversals.base import is_whole
 from hra.traversals.hull import Hull
 
 
