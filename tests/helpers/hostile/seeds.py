@@ -203,8 +203,7 @@ def _cameras() -> Iterator[bytes]:
 def _camera(path: Path) -> Any:
     from hra.console.camera_options import CameraOptions
 
-    options = CameraOptions(0.0, 0.0, None, "0,1,0", None, None, path)
-    return options.camera(np.array([[-1.0, -1, -1], [1, 1, 1]]), "640x480")
+    return CameraOptions(camera_file=path).camera(np.array([[-1.0, -1, -1], [1, 1, 1]]), "640x480")
 
 
 def _poses(path: Path) -> Any:
