@@ -16,7 +16,7 @@ from hra.compiling import njit
 from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.distances.surface import directed_edges, surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
-from hra.domains.meshes.mesh.connected import connect
+from hra.domains.meshes.mesh.connected import connected
 from hra.domains.meshes.mesh.ragged import distinct_vertices, run_offsets, take_runs
 
 
@@ -32,8 +32,7 @@ def without_backs(geometry: Geometry, triangles: np.ndarray) -> tuple[np.ndarray
     twin = _twins(places)
     if not (twin >= 0).any():
         return triangles, None
-    root = np.arange(len(geometry.positions))
-    connect(places, root)
+    root = connected(places, len(geometry.positions))
     label = root[places[:, 0]]
     single = np.bincount(label, twin < 0, minlength=len(root)) > 0
     first = _first_sheets(places, np.where(single[label], -1, twin))

@@ -10,7 +10,7 @@ from hra.compiling import njit
 from hra.domains.meshes.distances.box_tree import box_tree, find_feet, nearest_shares
 from hra.domains.meshes.distances.surface import triangle_normals
 from hra.domains.meshes.mesh.attributes import VertexAttributes
-from hra.domains.meshes.mesh.connected import connect
+from hra.domains.meshes.mesh.connected import connected
 from hra.domains.meshes.mesh.weld import first_at_position, first_occurrences, row_numbers
 from hra.model.arrays import group
 
@@ -118,7 +118,7 @@ class Unseen:
         before : uint32 [3 F], the triangles that these are in place of: what is connected in them is one side.
         """
         places, corners = np.unique(self.side[before], return_inverse=True)
-        root = _connected(corners, len(places))
+        root = connected(corners.reshape(-1, 3), len(places))
         result = self.first[indices]
         _choose_side(result, self.offsets, self.wedges, self.side, places, root)
         return result
@@ -166,14 +166,14 @@ class Charts:
         """
         used, numbers = np.unique(before, return_inverse=True)
         order = np.argsort(self.first[used], kind="stable")
-        wedges, chart = used[order], _connected(numbers, len(used))
+        wedges, chart = used[order], connected(numbers.reshape(-1, 3), len(used))
         begin, end = (np.searchsorted(self.first[wedges], indices, side) for side in ("left", "right"))
         origin = positions[before[0]].astype(np.float64)
         there, here = (positions[one].astype(np.float64).reshape(-1, 3, 3) - origin for one in (before, indices))
         tree = box_tree(there.reshape(-1, 3), np.arange(before.size, dtype=np.uint32), np.zeros(3))
         # Each triangle's connected surface: what is nearer but belongs to another has other wedges.
         vertices, corners = np.unique(self.first[before], return_inverse=True)
-        surface = _connected(corners, len(vertices))
+        surface = connected(corners.reshape(-1, 3), len(vertices))
         own, normals = surface[np.searchsorted(vertices, indices[::3])], triangle_normals(here)
         below = np.full(len(here), -1)
         of_triangle = triangle_normals(there), surface[corners[::3]]
@@ -183,13 +183,6 @@ class Charts:
         facing = normals if directions >= 3 else np.empty((0, 3))
         _choose_like_surface(here, facing, surfaces, (wedges, chart[order], begin, end), values, plain, result)
         return result
-
-
-def _connected(corners: np.ndarray, count: int) -> np.ndarray:
-    """The least number that each of 0 .. ``count`` - 1 is connected with by triangles ``corners`` int64 [3 F]."""
-    root = np.arange(count)
-    connect(corners.reshape(-1, 3), root)
-    return root
 
 
 def _wedges(

@@ -25,7 +25,7 @@ from hra.compiling import njit
 from hra.domains.meshes.building.geometry import HELD, Geometry, Simplify
 from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.mesh.cluster_table import ClusterTable
-from hra.domains.meshes.mesh.connected import connect
+from hra.domains.meshes.mesh.connected import connected
 from hra.domains.meshes.mesh.ragged import local_vertices
 from hra.kernels.trees import morton_codes
 from hra.model.arrays import group
@@ -276,8 +276,7 @@ class _Islands:
 def _islands(geometry: Geometry, indices: np.ndarray, locked: np.ndarray) -> tuple[np.ndarray, _Islands]:
     """The island of each triangle of ``indices`` [3 T], int64 [T], and what they are."""
     vertices, places = local_vertices(geometry.by_position(indices))
-    root = np.arange(len(vertices))
-    connect(places.reshape(-1, 3), root)
+    root = connected(places.reshape(-1, 3), len(vertices))
     _, label = np.unique(root[places[::3]], return_inverse=True)
     size = 3 * np.bincount(label)
     order = np.argsort(label, kind="stable")
@@ -362,8 +361,7 @@ def _left(simplify: Simplify, rest: np.ndarray, locked: np.ndarray, room: int) -
 def with_parts(geometry: Geometry, triangles: np.ndarray) -> Geometry:
     """The same with spare rows for parts, if ``triangles`` uint32 [F, 3] are not all connected."""
     places, count = geometry.by_position(triangles).astype(np.int64), len(geometry.positions)
-    root = np.arange(count)
-    connect(places, root)
+    root = connected(places, count)
     label = root[places[:, 0]]
     sizes = np.bincount(label, minlength=count)
     vertices = np.unique(triangles)

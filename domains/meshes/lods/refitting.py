@@ -27,7 +27,7 @@ from hra.domains.meshes.distances.box_tree import box_tree, farthest_of_tree, fi
 from hra.domains.meshes.distances.surface import boundary_chain, triangle_normals
 from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
 from hra.domains.meshes.mesh import meshopt
-from hra.domains.meshes.mesh.connected import connect
+from hra.domains.meshes.mesh.connected import connected
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 # How often points are put on triangles that have moved, and how many there are for each triangle.
@@ -103,8 +103,7 @@ class Refitting:
         self._origin = source.positions[self._triangles[0, 0]].astype(np.float64)
         self._points = source.positions.astype(np.float64) - self._origin
         self._first = _first_of_creases(source)
-        root = np.arange(len(self._points))
-        connect(self._first[self._triangles], root)
+        root = connected(self._first[self._triangles], len(self._points))
         self._chart = root[self._first]
 
     def refitted(self, triangles: np.ndarray, frozen: np.ndarray) -> Refit:

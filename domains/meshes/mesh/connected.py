@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from hra.compiling import njit
 from hra.model.disjoint_sets import find
 
 
+def connected(triangles: np.ndarray, count: int) -> np.ndarray:
+    """The least vertex that ``triangles`` integers [F, 3] connect each of 0 .. ``count`` - 1 with, int64 [count]."""
+    root = np.arange(count)
+    _connect(triangles, root)
+    return root
+
+
 @njit(cache=True, nogil=True)
-def connect(triangles, root):
-    """Join the vertices of each triangle [F, 3]: ``root`` [V], to begin with each its own, are the least ones then."""
+def _connect(triangles, root):
     for t in range(len(triangles)):
         for corner in range(2):
             a, b = find(root, triangles[t, corner]), find(root, triangles[t, corner + 1])
