@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hra.compiling import njit
+from hra.domains.tokens.pyramid.blocks import block_squares
 from hra.errors import ArrayError, BudgetTooSmall
 from hra.files.images.arrays import as_image
 from hra.model.arrays import frozen, whole_number
@@ -46,20 +48,57 @@ def uniform_downsample(image: Any, budget: int, patch: int = 16) -> np.ndarray:
     """
     pixels = as_image(image)
     height, width = pixels.shape[:2]
-    rows, columns = patch_grid(height, width, budget, patch)
-    reduced = min(rows * int(patch), height), min(columns * int(patch), width)
-    return restore(resize(pixels, reduced), (height, width))
+    grid = patch_grid(height, width, budget, patch)
+    return restore(_reduced(pixels, grid, int(patch)), (height, width))
+
+
+def downsampling_squares(pixels: np.ndarray, grid: tuple[int, int], patch: int) -> np.ndarray:
+    """What an image loses that is down-sampled to a grid of patches: squared error, float64 [rows, columns] of patches.
+
+    Parameters
+    ----------
+    pixels : float32 [H, W, 3] in [0, 1].
+    grid : rows and columns; what is shown is what `uniform_downsample` returns of that many patches.
+    """
+    height, width = pixels.shape[:2]
+    rows = patch * max(_STRIP_BYTES // (patch * 3 * pixels.itemsize * width), 1)
+    restored = _restored_strips(_reduced(pixels, grid, patch), (height, width), rows)
+    squares = [
+        block_squares(np.subtract(strip, pixels[first : first + len(strip)], out=strip), patch)
+        for first, strip in restored
+    ]
+    return np.concatenate(squares)
 
 
 def restore(reduced: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """A down-sampled image [h, w, 3] at ``size`` (height, width) again, float32 in [0, 1]; see `uniform_downsample`."""
+    (_, restored), *_ = _restored_strips(reduced, size, size[0])
+    return restored
+
+
+# Rows of an enlarged image that are still in the cache when they are measured.
+_STRIP_BYTES = 2**20
+
+
+def _restored_strips(reduced: np.ndarray, size: tuple[int, int], rows: int) -> Iterator[tuple[int, np.ndarray]]:
+    """What `restore` returns, ``rows`` at a time from the top: the first's number and float32 [at most rows, W, 3]."""
     # What is added at full size is what the small image is corrected by, enlarged: only the last step is that large.
     lost = [there_and_back(small, large) for small, large in zip(reduced.shape[:2], size, strict=True)]
     corrected = reduced
     for _ in range(_BACK_PROJECTIONS):
         corrected = corrected + (reduced - along_axes(corrected, *lost))
-    enlarged = resize(corrected, size)
-    return np.clip(enlarged, 0, 1, out=enlarged)
+    vertical, horizontal = (lanczos(small, large) for small, large in zip(reduced.shape[:2], size, strict=True))
+    wide = _columns(corrected, horizontal)
+    for first in range(0, size[0], rows):
+        some = slice(first, first + rows)
+        strip = _rows(wide, Band(vertical.first[some], vertical.weights[some]))
+        yield first, np.clip(strip, 0, 1, out=strip)
+
+
+def _reduced(pixels: np.ndarray, grid: tuple[int, int], patch: int) -> np.ndarray:
+    """An image at the size of a grid of patches; an axis that is shorter is not enlarged."""
+    height, width = pixels.shape[:2]
+    return resize(pixels, (min(grid[0] * patch, height), min(grid[1] * patch, width)))
 
 
 def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[int, int]:
@@ -135,11 +174,30 @@ def there_and_back(small: int, large: int) -> Band:
 
 def along_axes(pixels: np.ndarray, vertical: Band, horizontal: Band) -> np.ndarray:
     """A band along each axis of ``pixels`` [h, w, C]: float32 [h', w', C]; first the one that leaves fewer samples."""
-    shrinks = len(vertical.first) <= pixels.shape[0]
-    pixels = _rows(pixels, vertical) if shrinks else pixels
-    turned = np.ascontiguousarray(pixels.transpose(1, 0, 2))
-    pixels = np.ascontiguousarray(_rows(turned, horizontal).transpose(1, 0, 2))
-    return pixels if shrinks else _rows(pixels, vertical)
+    if len(vertical.first) <= pixels.shape[0]:
+        return _columns(_rows(pixels, vertical), horizontal)
+    return _rows(_columns(pixels, horizontal), vertical)
+
+
+def _columns(pixels: np.ndarray, band: Band) -> np.ndarray:
+    """A band along the second axis."""
+    height, width, channels = pixels.shape
+    made = np.empty((height, len(band.first), channels), np.float32)
+    source, target = _whole(np.ascontiguousarray(pixels, np.float32)), _whole(made)
+    for first in range(0, height, _TURNED):
+        some = slice(first, first + _TURNED)
+        turned = np.ascontiguousarray(source[some].T).view(np.float32).reshape(width, -1, channels)
+        target[some] = _whole(_rows(turned, band)).T
+    return made
+
+
+# Rows that are turned at a time: enough to fill the cache's lines, and few enough to stay there.
+_TURNED = 64
+
+
+def _whole(pixels: np.ndarray) -> np.ndarray:
+    """Float32 [h, w, C] as [h, w] of whole pixels, which are moved in a third less time than their samples are."""
+    return pixels.view(np.dtype((np.void, pixels.shape[2] * pixels.itemsize)))[..., 0]
 
 
 def _rows(pixels: np.ndarray, band: Band) -> np.ndarray:

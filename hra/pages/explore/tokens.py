@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,10 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.domains.tokens.patches.metrics import pyramid_numbers
-from hra.domains.tokens.pyramid.downsample import patch_grid
+from hra.domains.tokens.pyramid.blocks import block_squares
+from hra.domains.tokens.pyramid.downsample import downsampling_squares, patch_grid
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
+from hra.kernels.row_blocks import for_each
 from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, USUAL, Track, allocate_all, budgets_between, slider, tracks
 
@@ -105,7 +106,7 @@ def _grid(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     made = allocate_all(grid.problem(context, np.inf), budgets, grid.traversal)
     cuts = [np.sort(number[allocation.cut]) for allocation in made]
     # What a patch leaves wrong while nothing shows it; the finest come first in the pyramid, row by row.
-    lost = context.pyramid.once(_grid, lambda: _square_sums(image - mean, context.pyramid.patch))
+    lost = context.pyramid.once(_grid, lambda: block_squares(image - mean, context.pyramid.patch))
     squared = (context.pixel_weight * lost).ravel()
     residual = [squared.sum() - squared[cut].sum() for cut in cuts]
     canvas = np.rint(255 * mean).astype(int).tolist()
@@ -120,18 +121,13 @@ def _downsampled(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     height, width = image.shape[:2]
     grids = [patch_grid(height, width, int(budget), patch) for budget in budgets]
 
-    def lost(grid: tuple[int, int]) -> np.ndarray:
-        shown = tokens.uniform_downsample(image, grid[0] * grid[1], patch)
-        return _square_sums(image - shown, patch)
+    different, left = sorted(set(grids)), dict[tuple[int, int], float]()  # many budgets share a grid
 
-    def kept(grid: tuple[int, int]) -> np.ndarray:
-        return context.pyramid.once((_downsampled, grid), lambda: lost(grid))
+    def measure(grid: tuple[int, int]) -> None:
+        lost = context.pyramid.once((_downsampled, grid), lambda: downsampling_squares(image, grid, patch))
+        left[grid] = float((context.pixel_weight * lost).sum())
 
-    # Many budgets share a grid, and Pillow resizes outside of Python's lock.
-    different = sorted(set(grids))
-    with ThreadPoolExecutor() as pool:
-        sums = pool.map(kept, different)
-        left = {grid: float((context.pixel_weight * each).sum()) for grid, each in zip(different, sums, strict=True)}
+    for_each(different, len(different) * image.nbytes, measure)
     cost = [rows * columns for rows, columns in grids]
     return _measured("down-sampled", budgets, cost, [left[grid] for grid in grids], grids=grids)
 
@@ -142,12 +138,3 @@ def _measured(
     """A method without a bound, whose error was measured on what it gives back."""
     unknown = np.full(len(budgets), np.nan)
     return Track(name, budgets, np.array(cost, float), np.maximum(residual, 0.0), unknown, cuts, more)
-
-
-def _square_sums(lost: np.ndarray, patch: int) -> np.ndarray:
-    """Sums over patches of the squares of what pixels float [H, W, 3] lost: float64 [rows, columns]; overwrites it."""
-    height, width = lost.shape[:2]
-    squares = np.square(lost, out=lost).reshape(height, -1)
-    rows, columns = np.arange(0, height, patch), np.arange(0, 3 * width, 3 * patch)
-    # Along rows first: these lie side by side in memory.
-    return np.add.reduceat(np.add.reduceat(squares, columns, axis=1, dtype=np.float64), rows, axis=0)

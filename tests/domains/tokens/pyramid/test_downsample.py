@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from hra.domains.tokens.pyramid.downsample import patch_grid, resize, restore, uniform_downsample
+from hra.domains.tokens.pyramid.blocks import block_sums
+from hra.domains.tokens.pyramid.downsample import downsampling_squares, patch_grid, resize, restore, uniform_downsample
 from hra.errors import BudgetTooSmall
 from hra.files.images import psnr
 
@@ -75,6 +78,25 @@ def test_restoring_corrects_what_the_enlarged_image_loses(height, width, factor,
     for _ in range(3):
         enlarged = enlarged + _by_pillow(small - _by_pillow(enlarged, small.shape[:2]), (height, width))
     np.testing.assert_allclose(restore(small, (height, width)), np.clip(enlarged, 0, 1), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [(700, 90), (33, 1100)])
+def test_what_down_sampling_loses_is_measured_without_the_enlarged_image(smooth_noise, size):
+    image = smooth_noise(*size)
+    for budget in (1, 7, 60):
+        grid = patch_grid(*size, budget)
+        squares = block_sums(((uniform_downsample(image, budget) - image) ** 2).sum(axis=2, dtype=np.float64), 16)
+        np.testing.assert_allclose(downsampling_squares(image, grid, 16), squares, rtol=1e-5, atol=1e-9)
+
+
+def test_measuring_what_down_sampling_loses_takes_less_memory_than_the_image(smooth_noise):
+    image = np.tile(smooth_noise(512, 512), (6, 1, 1))
+    downsampling_squares(image, (6, 1), 16)  # compiled
+    tracemalloc.start()
+    downsampling_squares(image, (6, 1), 16)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < image.nbytes / 2
 
 
 def _by_pillow(image, size):

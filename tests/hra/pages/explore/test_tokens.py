@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains import tokens
+from hra.pages.explore import tokens as explore
 from hra.pages.explore.page import render
 from hra.pages.explore.tokens import token_view
 from tests.helpers.explorers import cuts, unpacked
@@ -34,8 +35,8 @@ def test_another_question_is_answered_as_if_it_were_the_first(image):
 
 def test_what_the_image_alone_decides_is_made_for_the_first_question_only(image, monkeypatch):
     context, made = tokens.TokenContext.of(image, "one"), []
-    smaller = tokens.uniform_downsample
-    monkeypatch.setattr(tokens, "uniform_downsample", lambda *given: made.append(given) or smaller(*given))
+    squares = explore.downsampling_squares
+    monkeypatch.setattr(explore, "downsampling_squares", lambda *given: made.append(given) or squares(*given))
     token_view(context, 20)
     assert len(made) > 10
     made.clear()
