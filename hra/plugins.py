@@ -7,6 +7,7 @@ with many plug-ins lists them once, in its code.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, get_args
@@ -24,15 +25,34 @@ def find_registered(group: Group) -> list[EntryPoint]:
 
 
 def _members(point: EntryPoint) -> list[EntryPoint]:
-    """The items of a mapping as entry points; a mapping that cannot be loaded stays, and fails by its own name."""
+    """The items of a mapping as entry points; what is no mapping of names stays, and fails by its own name."""
     try:
-        items = point.load().items()
+        return [_Item(name, point, item) for name, item in _items(point)]
     except Exception:
         return [point]
-    found = [EntryPoint(name, f"{item.__module__}:{item.__qualname__}", point.group) for name, item in items]
-    for each in found:
-        vars(each).update(dist=point.dist)
-    return found
+
+
+def _items(point: EntryPoint) -> list[tuple[str, Any]]:
+    """What the mapping at an entry point holds; raises whatever goes wrong."""
+    found = point.load()
+    if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
+        raise TypeError("it is no mapping from names to objects")
+    return list(found.items())
+
+
+class _Item(EntryPoint):
+    """An item of a mapping, of any kind; it is there already, and loading it returns it."""
+
+    def __init__(self, name: str, point: EntryPoint, item: Any) -> None:
+        # The same object in two mappings is registered once; a partial or a typer.Typer has no place of its own.
+        own = f"{point.value}[{name!r}]"
+        value = f"{item.__module__}:{item.__qualname__}" if hasattr(item, "__qualname__") else own
+        super().__init__(name, value, point.group)
+        vars(self).update(dist=point.dist, item=item)
+
+    def load(self) -> Any:
+        """The item."""
+        return vars(self)["item"]
 
 
 @cache
@@ -62,7 +82,7 @@ def load(group: Group, name: str) -> Any:
         raise HraError(f"several packages register {name!r}", where=where, fix="uninstall all but one of them")
     (point,) = points.values()
     try:
-        return point.load()
+        return _items(point) if name.startswith("_") else point.load()
     except Exception as error:  # at import, other people's code may raise anything
         reason = f"{name!r} cannot be loaded: {type(error).__name__}: {error}"
         fix = f"{group}: reinstall or remove the package {_package(point)}"

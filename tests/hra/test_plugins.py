@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
+import typer
 
 import hra
 from hra import plugins
@@ -88,3 +90,24 @@ def test_a_mapping_registers_its_items(monkeypatch):
     assert set(plugins.available("hra.methods")) == {*tokens.PRESETS, "_gone"}
     assert plugins.load("hra.methods", "pyramid") is tokens.PyramidSampling
     assert list(plugins.failures("hra.methods")) == ["_gone"]
+
+
+@pytest.mark.parametrize("kind", ["partial", "lambda", "typer"])
+def test_items_of_a_mapping_may_be_anything(monkeypatch, kind):
+    item = {"partial": partial(hra.Hull, finish="none"), "lambda": lambda: hra.Hull(), "typer": typer.Typer()}[kind]
+    monkeypatch.setattr(plugins, "ITEMS", {"mine": item, "threshold": hra.Threshold}, raising=False)
+    points = EntryPoints([EntryPoint("_many", "hra.plugins:ITEMS", "hra.traversals")])
+    monkeypatch.setattr(plugins, "_find_installed", lambda: points)
+    assert set(plugins.available("hra.traversals")) == {"mine", "threshold"}
+    assert plugins.load("hra.traversals", "mine") is item
+    assert plugins.failures("hra.traversals") == {}
+
+
+@pytest.mark.parametrize("items", [{3: hra.Hull}, {3: hra.Hull, "mine": hra.Hull}, [hra.Hull]])
+def test_what_is_no_mapping_of_names_breaks_nothing_else(monkeypatch, items):
+    monkeypatch.setattr(plugins, "ITEMS", items, raising=False)
+    points = [EntryPoint("_many", "hra.plugins:ITEMS", "hra.traversals")]
+    points.append(EntryPoint("mine", "hra.traversals.hull:Hull", "hra.traversals"))
+    monkeypatch.setattr(plugins, "_find_installed", lambda: EntryPoints(points))
+    assert plugins.load("hra.traversals", "mine") is hra.Hull
+    assert "_many" in plugins.failures("hra.traversals")
