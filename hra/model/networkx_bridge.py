@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import HierarchyError, MissingExtra
+from hra.model.arrays import is_number
 
 if TYPE_CHECKING:
     import networkx
@@ -70,17 +71,21 @@ def _networkx() -> Any:
 
 def _number(graph: Any, name: Any, attribute: str) -> float:
     value = graph.nodes[name].get(attribute)
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        fix = f"set graph.nodes[{name!r}][{attribute!r}]"
-        raise HierarchyError(f"the node has no number {attribute!r}", where=f"node {name!r}", fix=fix)
-    return float(value)
+    try:
+        if is_number(value):
+            return float(value)
+    except OverflowError:
+        pass  # a whole number of more than 308 digits
+    fix = f"set graph.nodes[{name!r}][{attribute!r}]"
+    raise HierarchyError(f"the node has no number {attribute!r}", where=f"node {name!r}", fix=fix)
 
 
 def _shared_numbers(graph: Any, cost: str) -> dict[str, list[float]]:
-    """Attributes other than ``cost`` that are a number on every node."""
+    """Attributes other than ``cost`` that have a text for a name and are a number on every node."""
     records = [data for _, data in graph.nodes(data=True)]
     names = set.intersection(*(set(record) for record in records)) - {cost} if records else set()
-    numeric = (n for n in sorted(names) if all(isinstance(record[n], (int, float, np.number)) for record in records))
+    texts = sorted(name for name in names if isinstance(name, str))
+    numeric = (n for n in texts if all(isinstance(record[n], bool) or is_number(record[n]) for record in records))
     return {name: [record[name] for record in records] for name in numeric}
 
 

@@ -121,3 +121,19 @@ def test_without_networkx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
     for call in (lambda: Hierarchy.from_networkx(graph), hierarchy.to_networkx):
         with pytest.raises(MissingExtra, match=r"hra\[networkx\]"):
             call()
+
+
+@pytest.mark.parametrize("value", [np.complex128(1 + 2j), 10**400, "1", None, True])
+def test_a_cost_that_is_no_real_number_is_refused_by_its_node(value):
+    graph = small_tree()
+    graph.nodes["left"]["cost"] = value
+    with pytest.raises(HierarchyError, match="no number 'cost'") as caught:
+        Hierarchy.from_networkx(graph)
+    assert "left" in caught.value.where
+
+
+def test_attributes_of_any_names_may_stand_beside_those_that_are_read():
+    graph = small_tree()
+    for name in (3, "size", ("a", 1)):
+        set_all(graph, name, 1.0, 2.0, 3.0)
+    assert Hierarchy.from_networkx(graph).attribute("size").tolist() == [1.0, 2.0, 3.0]
