@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -82,13 +84,25 @@ def _serve(request: PageRequest, port: int) -> None:
         )
         return render(wanted.title, views_of(wanted, lambda text: None), form(asked))
 
-    with running("the first page") as progress:
-        served = application(make, Asked(request.query))
-        if not request.query:
-            progress("reading what questions may be about")
-            make(Asked(_QUESTION))
-    typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
-    uvicorn.run(served, host="127.0.0.1", port=port, log_level="warning", limit_concurrency=64, timeout_keep_alive=5)
+    with _listening(port) as place:
+        with running("the first page") as progress:
+            served = application(make, Asked(request.query))
+            if not request.query:
+                progress("reading what questions may be about")
+                make(Asked(_QUESTION))
+        typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
+        settings = uvicorn.Config(served, log_level="warning", limit_concurrency=64, timeout_keep_alive=5)
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(settings).run(sockets=[place])
+
+
+def _listening(port: int) -> socket.socket:
+    """A port of this machine alone, taken before minutes of work; who comes meanwhile waits for the page."""
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        what = f"the port {port} cannot be used: {error.strerror}"
+        raise HraError(what, where="--port", fix="end the program that uses it, or name another port") from error
 
 
 def _kind(path: Path, view: str | None) -> str:

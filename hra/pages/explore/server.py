@@ -31,6 +31,7 @@ MOST_LETTERS = 500
 # that one budget is that of each client and of all.
 _MOST_WAITING = 4
 _BODY_SECONDS = 20.0  # for a form to arrive; who is slower waits alone
+_FORMS = ("multipart/form-data", "application/x-www-form-urlencoded")
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
@@ -149,6 +150,10 @@ async def _asked(request: Request, first: Asked) -> Asked:
     if not length.isdecimal() or int(length) > MOST_BYTES:
         what = f"the form must state a length of at most {MOST_BYTES // 2**20} MiB"
         raise HraError(what, where="Content-Length", fix="send a smaller file, or name it on the command line")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _FORMS:  # it would be read as a form without fields, and answered as if nothing had been asked
+        what = f"a body of type {kind[:100]!r} is no form"
+        raise HraError(what, where="Content-Type", fix=f"send {' or '.join(_FORMS)}")
     try:
         return await asyncio.wait_for(_form(request, first), _BODY_SECONDS)
     except TimeoutError as error:
@@ -174,5 +179,6 @@ def _angle(name: str, value: Any, most: float) -> float:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    return message(status, HraError(f"status {status}: this page does not exist", fix="the page is at /"))
+    status, reason = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, "")
+    what = "this page does not exist" if status in (404, 405) else f"the form cannot be read: {reason}"
+    return message(status, HraError(f"status {status}: {what}", fix="the page is at /"))

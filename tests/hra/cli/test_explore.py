@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -35,3 +37,13 @@ def test_an_unknown_view_is_refused_before_anything_is_written(picture, tmp_path
 def test_a_page_has_the_suffix_of_one(picture, tmp_path):
     result = CliRunner().invoke(app, ["explore", str(picture), "-o", str(tmp_path / "page.png")])
     assert isinstance(result.exception, HraError) and ".html" in str(result.exception)
+
+
+def test_a_port_that_is_taken_is_told_before_the_page_is_made(picture, monkeypatch):
+    pytest.importorskip("uvicorn")
+    monkeypatch.setattr("hra.pages.explore.request.views_of", lambda *given: pytest.fail("a page was made"))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = CliRunner().invoke(app, ["explore", str(picture), "--serve", "--port", str(port)])
+    assert isinstance(result.exception, HraError) and str(port) in result.exception.what
+    assert result.exception.where == "--port" and "open http" not in result.output

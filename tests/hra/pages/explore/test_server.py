@@ -117,6 +117,18 @@ def test_broken_forms_are_no_server_errors(client, body):
     assert answer.status_code in (200, 400)
 
 
+@pytest.mark.parametrize("kind", ["application/json", "text/plain", None])
+def test_a_body_that_is_no_form_is_refused(client, seen, kind):
+    answer = client.post("/", content=b'{"query": "x"}', headers={"Content-Type": kind} if kind else {})
+    assert answer.status_code == 400 and "is no form" in answer.text and not seen
+
+
+def test_a_form_that_cannot_be_read_is_not_called_a_page_that_does_not_exist(client):
+    answer = client.post("/", content=b"garbage", headers={"Content-Type": "multipart/form-data; boundary=b"})
+    assert answer.status_code == 400 and "the form cannot be read" in answer.text and "not exist" not in answer.text
+    assert "does not exist" in client.get("/other").text
+
+
 def test_many_files_and_fields_are_refused(client, seen):
     files = [("image", (f"{number}.png", b"x", "image/png")) for number in range(3)]
     assert client.post("/", files=files).status_code == 400
