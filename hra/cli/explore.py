@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hra.console import running, whole_count, written_as
+from hra.console import refuse_given, running, whole_count, written_as
 from hra.domains.tokens.commands import QueryOption
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
@@ -23,6 +23,7 @@ _QUESTION = "what is written here?"
 
 
 def explore(
+    context: typer.Context,
     inputs: Annotated[list[Path], typer.Argument(help="Images, meshes and traces; each gets a section.")],
     query: QueryOption = "",
     ground: Annotated[
@@ -45,8 +46,17 @@ def explore(
 ) -> None:
     """Write a page with a slider from the least budget to full detail, to open in any browser."""
     sources = [(path, _kind(path, view)) for path in inputs] + [(path, "texture") for path in (ground,) if path]
-    from hra.pages.explore.request import PageRequest, views_of
+    from hra.pages.explore.request import IMAGES, PageRequest, views_of
 
+    kinds = {kind for _, kind in sources[: len(inputs)]}
+    if kinds.isdisjoint(IMAGES):
+        refuse_given(context, ["view"], "no input is an image, of which one view is shown")
+    if "tokens" not in kinds:
+        refuse_given(context, ["query"], "a question is asked about tokens of images, and no input is shown as these")
+    if serve:
+        refuse_given(context, ["out"], "a page that is served is not written to a file")
+    else:
+        refuse_given(context, ["port"], "a page that is written to a file has no port")
     _refuse_paths(sources, pool)
     request = PageRequest(tuple(sources), query, budget, pool)
     if serve:

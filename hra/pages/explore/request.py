@@ -60,6 +60,10 @@ class PageRequest:
         names = ", ".join(path.name for path, _ in self.sources)
         return names if self.image is None else f"an uploaded image in place of the first of {names}"
 
+    def start(self, kind: str) -> int:
+        """Where sliders begin: at the command's budget, or what is usual for a view of this kind."""
+        return _BUDGETS[kind] if self.budget is None else self.budget
+
 
 def views_of(request: PageRequest, progress: Callable[[str], None]) -> list[dict[str, Any]]:
     """A view for each source, or one for all in a pool; ``progress`` is told what is being made."""
@@ -83,32 +87,32 @@ def _pool(request: PageRequest, progress: Callable[[str], None]) -> dict[str, An
         else:
             members.append(of_image(_image(path, request), request.query, _relevance()))
     progress("every common budget")
-    return pool_view(members, request.budget or _BUDGETS["pool"])
+    return pool_view(members, request.start("pool"))
 
 
 def _mesh(path: Path, request: PageRequest) -> dict[str, Any]:
-    return mesh_view(*_seen(path, request), request.budget or _BUDGETS["mesh"])
+    return mesh_view(*_seen(path, request), request.start("mesh"))
 
 
 def _texture(path: Path, request: PageRequest) -> dict[str, Any]:
-    return texture_view(_texels(path, request), None, request.budget or _BUDGETS["texture"])
+    return texture_view(_texels(path, request), None, request.start("texture"))
 
 
 def _flight(path: Path, request: PageRequest) -> dict[str, Any]:
-    return flight_view(_texels(path, request), request.budget or _BUDGETS["flight"])
+    return flight_view(_texels(path, request), request.start("flight"))
 
 
 def _trace(path: Path, request: PageRequest) -> dict[str, Any]:
-    return trace_view(load_trace(path), request.budget or _BUDGETS["trace"])
+    return trace_view(load_trace(path), request.start("trace"))
 
 
 def _tokens(path: Path, request: PageRequest) -> dict[str, Any]:
     uploaded = request.image if _is_replaced(path, request) else None
     if uploaded is None and is_large(path):
-        return slide_view(path, request.query, request.budget or _BUDGETS["tokens"], _relevance())
+        return slide_view(path, request.query, request.start("tokens"), _relevance())
     changed = path.stat().st_mtime_ns if path.exists() else 0
     context = _context(path, changed, uploaded)
-    return token_view(context.asking(request.query), request.budget or _BUDGETS["tokens"])
+    return token_view(context.asking(request.query), request.start("tokens"))
 
 
 @lru_cache(maxsize=4)  # a server reads its images once, and what depends on them alone is made once

@@ -47,3 +47,30 @@ def test_a_port_that_is_taken_is_told_before_the_page_is_made(picture, monkeypat
         result = CliRunner().invoke(app, ["explore", str(picture), "--serve", "--port", str(port)])
     assert isinstance(result.exception, HraError) and str(port) in result.exception.what
     assert result.exception.where == "--port" and "open http" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (["--view", "texture", "--query", "what?"], "--query"),
+        (["--port", "9000"], "--port"),
+        (["--serve", "-o", "page.html"], "--out"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(picture, options, name, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["explore", str(picture), *options])
+    assert isinstance(result.exception, HraError) and result.exception.where == name
+
+
+def test_a_mesh_has_no_views_of_images(tmp_path):
+    mesh = tmp_path / "triangle.obj"
+    mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    result = CliRunner().invoke(app, ["explore", str(mesh), "--view", "texture", "-o", str(tmp_path / "page.html")])
+    assert isinstance(result.exception, HraError) and result.exception.where == "--view"
+
+
+def test_sliders_begin_at_a_budget_of_zero(picture, tmp_path):
+    page = tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["explore", str(picture), "--budget", "0", "-o", str(page)])
+    assert result.exit_code == 0 and '"start": 0' in page.read_text("utf-8")
