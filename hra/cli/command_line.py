@@ -13,6 +13,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib.metadata import requires
 from typing import Annotated, Any
 
@@ -74,12 +75,18 @@ def usage_error(error: Any, typed: Sequence[str]) -> HraError:
 
 def _usage_fix(error: Any, command: str) -> str:
     """Near names where there are some, else how the command is called."""
-    near = getattr(error, "possibilities", None)
+    near = _near(getattr(error, "option_name", ""), getattr(error, "possibilities", None) or ())
     help_line = f"`{command} --help` shows all options"
     if near:
         return f"use {' or '.join(sorted(near))}; {help_line}"
     context = getattr(error, "ctx", None)
     return help_line if context is None else f"{context.get_usage().removeprefix('Usage: ')}; {help_line}"
+
+
+def _near(typed: str, names: Sequence[str]) -> list[str]:
+    """Those of Typer's near names that are near without their dashes, too, by which ``--out`` is like ``--budget``."""
+    bare = {name.lstrip("-"): name for name in names}
+    return [bare[name] for name in get_close_matches(typed.lstrip("-"), bare)]
 
 
 def _lower(text: str) -> str:

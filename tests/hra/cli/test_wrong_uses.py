@@ -23,6 +23,8 @@ WRONG: list[tuple[str, str, str]] = [
     ("mehs build a.ply", "no such command 'mehs'", "hra --help"),
     ("mesh biuld a.ply -o b.hra", "did you mean 'build'", "hra mesh --help"),
     ("--budget 5", "no such option", "hra --help"),
+    ("texture plan a.png --budget 5", "no such option", "hra texture plan [OPTIONS]"),
+    ("texture plan a.png --pol 5", "no such option", "use --pool"),
     ("mesh build", "missing argument", "hra mesh build --help"),
     ("mesh build a.ply", "missing option '-o'", "hra mesh build --help"),
     ("mesh build a.ply b.hra", "missing option '-o'", "hra mesh build"),
