@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import stat
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,8 @@ from hra.files.local_files import local_path, read_regular
 
 _MOST_TILES = 2_000_000
 _MOST_NESTED = 32
+# Of the last row of a transform, 0, 0, 0, 1: some exporters write it with rounding.
+_AFFINE = 1e-6
 # 0.0 is what exporters wrote before 1.0; the tree is the same.
 _VERSIONS = ("0.0", "1.0", "1.1")
 
@@ -43,8 +46,8 @@ def read_tileset(path: str | Path) -> Tileset:
 
     Raises
     ------
-    FileError : a file is missing or damaged, is not on this disk, lies outside of the tileset's folder, states another
-        version, or requires an extension that is not known.
+    FileError : a file is missing, damaged or a folder, is not on this disk, lies outside of the tileset's folder, states
+        another version, or requires an extension that is not known; a transform is not affine.
     LimitExceeded : more than two million tiles, or 32 tilesets within one another.
 
     Examples
@@ -155,9 +158,13 @@ class _Found:
                 self.add_file(file, number, moved, nested + 1)
                 continue
             try:
-                self.sizes[number] += file.stat().st_size
+                found = file.stat()
             except OSError as error:
                 raise FileError(f"a content is missing: {error.strerror}", where=str(file)) from error
+            if not stat.S_ISREG(found.st_mode):
+                fix = "name the file, or leave the content out"
+                raise FileError(f"a content is no file: {uri[:200]!r}", where=str(file), fix=fix)
+            self.sizes[number] += found.st_size
             self.names[number] = self.names[number] or file.relative_to(self.folder).as_posix()
 
     def _read(self, uri: Any, path: Path) -> bytes:
@@ -219,8 +226,11 @@ def _transform(tile: Any, path: Path) -> np.ndarray:
         return np.eye(4)
     try:
         matrix = np.array(values, np.float64).reshape(4, 4).T
-        if np.isfinite(matrix).all():
-            return matrix
-        raise ValueError
+        if not np.isfinite(matrix).all():
+            raise ValueError
     except (TypeError, ValueError, OverflowError) as error:
         raise FileError("a transform is not 16 finite numbers", where=str(path)) from error
+    if np.abs(matrix[3] - (0, 0, 0, 1)).max() > _AFFINE:
+        what = f"a transform is not affine: the last row of its matrix is {matrix[3].tolist()}"
+        raise FileError(what, where=str(path), fix="write matrices column by column, the translation last, then 1")
+    return matrix

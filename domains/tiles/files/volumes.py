@@ -41,6 +41,8 @@ def volume_of(record: Any, transform: np.ndarray, where: str) -> Volume:
     if kind == "region":
         return _region(numbers, where)
     center = transform[:3, :3] @ numbers[:3] + transform[:3, 3]
+    if kind == "sphere" and numbers[3] < 0:
+        raise FileError(f"a sphere of a negative radius, {numbers[3]:g}", where=where, fix="export the tileset again")
     if kind == "box":
         return center, numbers[3:].reshape(3, 3) @ transform[:3, :3].T, 0.0
     return center, np.zeros((3, 3)), float(numbers[3]) * scale_of(transform)

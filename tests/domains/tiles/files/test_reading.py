@@ -241,3 +241,26 @@ def test_request_volumes_are_ignored_with_one_warning(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tiles.read_tileset(write(path, tile()))
+
+
+@pytest.mark.parametrize("uri", ["", ".", "folder", "folder/"])
+def test_a_folder_is_no_content(uri: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FileError, match="a content is no file"):
+        tiles.read_tileset(write(tmp_path / "tileset.json", tile(content={"uri": uri})))
+
+
+def test_a_matrix_written_row_by_row_is_refused(tmp_path: Path) -> None:
+    moved = np.eye(4)
+    moved[:3, 3] = 4e6, 1e6, 2.0
+    with pytest.raises(FileError, match="not affine") as caught:
+        tiles.read_tileset(write(tmp_path / "tileset.json", tile(transform=moved.ravel().tolist())))
+    assert "column by column" in caught.value.fix
+    moved[3] += 1e-9  # rounding
+    tileset = tiles.read_tileset(write(tmp_path / "tileset.json", tile(transform=moved.T.ravel().tolist())))
+    assert tileset.volumes.center[0] == pytest.approx(moved[:3, 3], abs=2)
+
+
+def test_a_sphere_has_no_negative_radius(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="negative radius"):
+        tiles.read_tileset(write(tmp_path / "tileset.json", tile(boundingVolume={"sphere": [0, 0, 0, -1]})))
