@@ -46,8 +46,8 @@ def read_tileset(path: str | Path) -> Tileset:
 
     Raises
     ------
-    FileError : a file is missing, damaged or a folder, is not on this disk, lies outside of the tileset's folder, states
-        another version, or requires an extension that is not known; a transform is not affine.
+    FileError : a file is missing, damaged or a folder, is not on this disk, lies outside of the tileset's folder,
+        states another version, or requires an extension that is not known; a transform is not affine.
     LimitExceeded : more than two million tiles, or 32 tilesets within one another.
 
     Examples

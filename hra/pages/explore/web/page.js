@@ -12,8 +12,8 @@ class Explorer {
     this.mode = 0;
     // A step of a view along a path is one frame with one pool.
     this.frames = record.frames ?? 1;
-    this.slider = range(`budget-${record.name}`, this.track.budgets.length / this.frames, record.start);
-    this.path = range(`frame-${record.name}`, this.frames, Math.floor(this.frames / 2));
+    this.slider = range(this.track.budgets.length / this.frames, record.start);
+    this.path = range(this.frames, Math.floor(this.frames / 2));
     this.methods = choice(this.tracks.map((track) => track.name), (i) => this.choose(i));
     this.modes = choice(this.view.modes, (i) => { this.mode = i; this.show(); });
     this.numbers = element("dl", { "aria-live": "polite" });
@@ -23,12 +23,11 @@ class Explorer {
   }
 
   section(record) {
-    const label = element("label", { for: this.slider.id }, `budget in ${record.unit}`);
     const left = element("div", {}, this.view.canvas, element("p", { class: "hint" }, this.view.hint ?? "arrow keys move the budget by one step"));
     const choices = element("div", { class: "choices" }, named("method", this.methods), named("picture", this.modes));
     const bound = record.bound ?? "no cut of the hierarchy goes below";
-    const along = this.frames > 1 ? [element("label", { for: this.path.id }, "frame of the path"), this.path] : [];
-    const right = element("div", {}, label, this.slider, ...along, choices, this.numbers, this.curve.svg,
+    const along = this.frames > 1 ? [named("frame of the path", this.path)] : [];
+    const right = element("div", {}, named(`budget in ${record.unit}`, this.slider), ...along, choices, this.numbers, this.curve.svg,
       element("ul", { class: "legend" }, ...this.tracks.map((track, i) => entry(track.name, COLOURS[i % COLOURS.length]))),
       element("p", { class: "hint" }, `${record.error} against ${record.unit}${bound && "; dotted: proven, "}${bound}`));
     const heading = element("h2", {}, record.query ? `${record.name}: ${record.query}` : record.name);
@@ -69,8 +68,8 @@ class Explorer {
   }
 }
 
-function range(id, steps, value) {
-  const made = element("input", { type: "range", min: 0, max: steps - 1, step: 1, id });
+function range(steps, value) {
+  const made = element("input", { type: "range", min: 0, max: steps - 1, step: 1 });
   made.value = value;
   return made;
 }
@@ -87,6 +86,7 @@ function choice(names, act) {
   return made;
 }
 
+// Around the control: views of one kind may stand on a page several times, so that ids would not be unique.
 function named(name, control) {
   return element("label", {}, name, control);
 }

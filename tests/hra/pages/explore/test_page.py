@@ -6,6 +6,8 @@ import base64
 import io
 import json
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -111,3 +113,23 @@ def test_arrow_keys_move_the_budget_and_say_so(shown):
 def test_nothing_is_wider_than_a_phone(shown):
     shown.set_viewport_size({"width": 390, "height": 800})
     assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_every_slider_of_two_views_of_a_kind_has_a_label_of_its_own(of_tokens, tmp_path):
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-headless-shell", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("no browser")
+    page = tmp_path / "page.html"
+    page.write_text(render("two", [of_tokens, of_tokens]), "utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    shown = subprocess.run(
+        [browser, *flags, "--virtual-time-budget=5000", "--dump-dom", page.as_uri()],
+        capture_output=True,
+        timeout=120,
+        check=True,
+    ).stdout.decode("utf-8")
+    sections = re.sub(r"<script.*?</script>", "", shown, flags=re.DOTALL)
+    assert len(re.findall(r'<input type="range"', sections)) == 2
+    assert len(re.findall(r'<label[^>]*>budget in tokens<input type="range"', sections)) == 2
+    ids = re.findall(r' id="([^"]*)"', sections)
+    assert len(ids) == len(set(ids))
