@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -33,6 +33,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.environment import Environment, lookup_environment
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
+from numba.core.types import unliteral
 
 from hra import shipped
 from hra.errors import HraWarning
@@ -278,7 +279,13 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)  # pyright: ignore[reportCallIssue]: not in its types
     if kept:
         compiled._cache = _Saving(function, options)
+    compiled.get_call_template = functools.partial(_typed, compiled.get_call_template)
     return compiled
+
+
+def _typed(typed: Callable[..., Any], args: Sequence[Any], kws: Mapping[str, Any]) -> Any:
+    """What a compiled caller calls, by the types alone: Numba compiles again for each 0 or False that it writes out."""
+    return typed(tuple(map(unliteral, args)), {name: unliteral(each) for name, each in kws.items()})
 
 
 # Numba raises and lowers the reference counts of all arrays that it hands on, atomically: up to half of the time of

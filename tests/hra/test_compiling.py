@@ -58,6 +58,20 @@ def test_what_runs_is_counted() -> None:
     assert 0.04 < watch.wall <= time.perf_counter() - start
 
 
+def test_numbers_that_a_caller_writes_out_are_of_one_type() -> None:
+    @njit
+    def inner(pair, count, negate=False):
+        return -count - pair[0] if negate else count + pair[0]
+
+    @njit
+    def outer(count):
+        found = inner((0, 1), 0) + inner((count, 1), count) + inner(pair=(1, 2), count=7)
+        return found, inner((count, 2), 1, False) + inner((3, count), count, True)
+
+    assert outer(5) == (5 + 5 + 8, (5 + 1) - (3 + 5))
+    assert len(inner.signatures) == 2  # without and with the last
+
+
 def test_compilation_in_other_threads_is_not_counted_either() -> None:
     start, watch, seen = time.perf_counter(), Stopwatch(), []
     threads = [threading.Thread(target=lambda: fresh_function()(np.arange(5.0))) for _ in range(2)]
