@@ -134,7 +134,8 @@ def _approach(problem: Problem, previous: np.ndarray, target: np.ndarray, change
     rank = problem.ratio.copy()
     _fall(*hierarchy.predecessors, rank)
     order = np.lexsort((np.arange(rank.size), -rank))
-    additions, removals = order[(target & ~selected)[order]], order[(selected & ~target)[order]][::-1]
+    back = order[::-1]  # chosen from after it is turned, what is removed has no gaps: of one kind, compiled once
+    additions, removals = order[(target & ~selected)[order]], back[(selected & ~target)[back]]
     left = problem.capacity - total(problem.cost, selected)
     left = _move(*hierarchy.predecessors, problem.cost, additions, removals, left, changes, selected)
     # Where what would make room are refinements that cost less than nothing, it may take more changes than allowed, and

@@ -8,7 +8,8 @@ from hra.compiling import njit
 from hra.kernels.row_blocks import for_each, ranges
 from hra.kernels.sampling.sample import Look, probes
 
-_NONE, _NO_SIDES = np.empty(0, np.int32), np.empty((0, 2))
+# Of the types that there are otherwise: for others all would be compiled again.
+_NO_INDEX, _NO_COUNT, _NO_SIDES = np.empty(0, np.int32), np.empty(0, np.int64), np.empty((0, 2))
 
 
 def sample(look: Look) -> np.ndarray:
@@ -19,12 +20,13 @@ def sample(look: Look) -> np.ndarray:
     values = np.empty((len(look.points), look.layout.channels), np.float32)
 
     def work(part: slice) -> None:
-        image = _NONE if look.index is None else look.index[part]
+        image = _NO_INDEX if look.index is None else look.index[part]
         if look.level is None:
             count, along, level = probes(look, part)
         else:
-            count, along, level = _NONE, _NO_SIDES, look.level[part]
-        _sample(data, offsets, sizes, look.maps, image, look.points[part], count, along, level, values[part])
+            count, along, level = _NO_COUNT, _NO_SIDES, np.ascontiguousarray(look.level[part], np.float64)
+        points = np.ascontiguousarray(look.points[part], np.float64)
+        _sample(data, offsets, sizes, look.maps, image, points, count, along, level, values[part])
 
     for_each(ranges(len(values)), 4 * values.nbytes, work)
     return values
@@ -36,11 +38,11 @@ def _sample(data, offsets, sizes, maps, image, points, count, along, level, valu
     channels, top, one = values.shape[1], np.float64(len(sizes) - 1), np.float32(1)
     for k in range(len(points)):
         own, number = image[k] if image.size else 0, count[k] if count.size else 1
-        wanted = min(max(np.float64(level[k]), 0.0), top)
+        wanted = min(max(level[k], 0.0), top)
         finest = int(wanted) if wanted == wanted else 0
         coarser = np.float32(wanted - finest)
         for probe in range(number):
-            x, y = np.float64(points[k, 0]), np.float64(points[k, 1])
+            x, y = points[k]
             if count.size:
                 away = (probe + 0.5) / number - 0.5
                 x, y = x + along[k, 0] * away, y + along[k, 1] * away

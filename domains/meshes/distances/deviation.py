@@ -156,8 +156,7 @@ def _bound_groups(positions, moved, onto, for_each_vertex, memory, enough, numbe
         fill_patch(onto.indices, begin, end, triangles, walls, behind, keys, places)
         extent = _mark(positions, onto, g, number + g, origin, triangles, near, seen, reach_of)
         first, last = moved.groups[g], moved.groups[g + 1]
-        # A plain 0 would be a type of its own, for which the search is compiled once more.
-        count, guess, bound = (end - begin) // 3, np.int64(0), 0.0
+        count, guess, bound = (end - begin) // 3, 0, 0.0
         surface = Surface(triangles, balls, runs, count, gaps, walls, behind)
         for c in range(first, last):
             for i in range(offsets[c], offsets[c + 1]):

@@ -9,6 +9,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Grid, Overlaps, Regions, move_to, take_rows
 from hra.errors import ArrayError
+from hra.model.arrays import read_only
 
 _SAME = 1e-6  # of a cell's area
 
@@ -28,7 +29,7 @@ def pool_regions(features: FeatureGrid, regions: Regions, count: int, size: Grid
 def weighted(token: np.ndarray, cell: np.ndarray, weight: np.ndarray, values: Any, count: int) -> Any:
     """Sums [count, D] of rows ``cell`` [n] of ``values`` times ``weight`` [n] for each ``token`` [n], in its order."""
     if isinstance(values, np.ndarray):
-        return _means(token, cell, weight, values, count)
+        return _means(token, cell, weight, read_only(values), count)
     return _torch_means(token, cell, weight, values, count)
 
 

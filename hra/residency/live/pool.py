@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
-from hra.model.arrays import frozen, indices, is_number, numbers, to_numpy
+from hra.model.arrays import frozen, indices, is_number, numbers, read_only, to_numpy
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.pool_kernels import (
     FREE,
@@ -195,6 +195,8 @@ class ResidentPool:
         state, events = self._state, self._events
         now = queue if ready is None else self._loadable(queue, ready)
         soon = soon if ready is None else soon[ready[soon]]
+        # Read-only all of them, so that one kind is compiled.
+        soon, now = read_only(soon), read_only(now)
         count = advance(state, self.cost, self.parents, self.frame, now, soon, limits, events)
         return FrameChanges(events[:count].copy(), queue[~state.there[queue]])
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hra.compiling import njit
+from hra.model.arrays import read_only
 from hra.residency.live.recency import append, empty_lists, take_out
 
 # Instead of a parent: one of the coarsest items, which stay for ever, or an item that depends on no other.
@@ -200,8 +201,7 @@ def advance(state, cost, parents, frame, queue, soon, limits, events):
     victims, heap = Victims(np.full(1, -1, np.int64), np.zeros(1, np.int64)), [(np.int64(0), np.int64(0))]
     heap.clear()
     items, leaving = (cost, parents), (victims, heap)
-    # A plain 0 would be a type of its own, for which `_make_room` is compiled once more.
-    left, e, full = limits.upload, np.int64(0), False
+    left, e, full = limits.upload, 0, False
     for item in queue:
         # Strictly in order: a large item is not overtaken for ever by small ones.
         full = full or (not state.there[item] and cost[item] > left)
@@ -237,7 +237,8 @@ def priority_order(items: np.ndarray, gain: np.ndarray, cost: np.ndarray, parent
     gain : float64 [n], of each item.
     cost, parents : int [N], of all items; a negative parent is none.
     """
-    rank, depth = _ranks(items, gain, cost, parents)
+    # Read-only all of them, so that one kind is compiled.
+    rank, depth = _ranks(*map(read_only, (items, gain, cost, parents)))
     return np.lexsort((items, depth, -rank))
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from hra.compiling import njit
+from hra.model.arrays import read_only
 from hra.residency.live.pool import ResidentPool
 from hra.residency.live.pool_kernels import priority_order
 from hra.residency.replay.policy import Log
@@ -23,13 +24,15 @@ def close_upward(trace: Trace) -> Trace:
     """
     parents = np.full(trace.cost.size, -1, np.int32) if trace.parents is None else trace.parents
     weights = np.ones(trace.demands.size) if trace.weights is None else trace.weights
+    # Read-only all of them, so that one kind is compiled.
+    given = [read_only(each) for each in (trace.frames, trace.demands, weights, parents)]
     # Counted first and filled afterwards: traces are large.
     frames = np.zeros(len(trace) + 1, np.int64)
     empty = np.empty(0, np.int32), np.empty(0)
-    _close(trace.frames, trace.demands, weights, parents, False, frames, *empty)
+    _close(*given, False, frames, *empty)
     frames = np.cumsum(frames)
     demands, summed = np.empty(frames[-1], np.int32), np.empty(frames[-1])
-    _close(trace.frames, trace.demands, weights, parents, True, frames, demands, summed)
+    _close(*given, True, frames, demands, summed)
     for first, last in pairwise(frames):
         order = first + priority_order(demands[first:last], summed[first:last], trace.cost, parents)
         demands[first:last], summed[first:last] = demands[order], summed[order]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hra.model.arrays import frozen
 from hra.model.problem import Problem
 from hra.model.sets import take_shrinking, take_with_predecessors, total
 from hra.solvers.dag.max_closure import edges_among, hopeful, max_closure
@@ -51,7 +52,9 @@ class Part(NamedTuple):
     def of(self, chosen: np.ndarray) -> Part:
         """The refinements at these places, int [L]."""
         before, inner, edge = edges_among(*self.order, chosen)
-        return Part((before, inner), self.gain[chosen], self.cost[chosen], self.among[chosen], self.edge[edge])
+        # What is read-only in a problem is here, too: for other kinds of arrays all solvers would be compiled again.
+        order, cost = (frozen(before), frozen(inner)), frozen(self.cost[chosen])
+        return Part(order, self.gain[chosen], cost, self.among[chosen], self.edge[edge])
 
 
 @dataclass(eq=False)

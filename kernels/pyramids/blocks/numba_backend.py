@@ -227,6 +227,7 @@ def enlarged_squares(fine: np.ndarray, coarse: np.ndarray, along_y: Along, along
     first, second = ((part[:, None] * channels + np.arange(channels)).ravel() for part in along_x[:2])
     across = np.repeat(along_x.weight, channels)
     rows, flat = pixels.reshape(height, -1), np.ascontiguousarray(below).reshape(len(below), -1)
+    rows.flags.writeable = flat.flags.writeable = False  # these views, whatever came in: one kind is compiled
 
     def work(block: Block) -> None:
         part = slice(block.first, block.last)

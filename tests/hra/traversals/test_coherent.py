@@ -9,6 +9,7 @@ import hra
 from hra.allocating.sequences import churn
 from hra.errors import HraError
 from hra.model.hierarchy import Hierarchy
+from hra.traversals import coherent
 from tests.helpers.hierarchies import case
 from tests.helpers.modifiers_cases import allocator, kinds, room, seeds
 
@@ -112,3 +113,11 @@ def test_the_limit_counts_refinements_that_cost_less_than_nothing() -> None:
     step = hra.Coherent(max_churn=1)
     held = hra.solve(hierarchy, 4, errors=errors, inherited=inherited, traversal=step, previous=none)
     assert (there.selected.tolist(), held.selected.tolist(), held.churn) == ([True, True], [True, False], 1)
+
+
+def test_one_kind_of_arrays_is_compiled_however_many_steps_are_taken_back() -> None:
+    steps, values = allocator(Hierarchy.flat([1] * 6), hra.Coherent(max_churn=2)), np.arange(6.0)
+    first = steps.allocate(values, 3)
+    for swapped in (values[::-1], values[[0, 1, 3, 2, 4, 5]]):
+        assert steps.allocate(swapped, 3, previous=first).churn in (1, 2)
+    assert len(coherent._move.signatures) == 1

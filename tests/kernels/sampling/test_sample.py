@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BackendUnavailable
 from hra.kernels import Pyramid, build_pyramid, gaussian_pyramid, sample
+from hra.kernels.sampling import numba_backend
 from hra.kernels.sampling.sample import HARDWARE_STEP, MOST_PROBES
 
 BACKENDS = ["numba", "warp"]
@@ -58,6 +59,18 @@ def test_backends_equal_the_reference(backend, dtype, shape, count, seed, option
     found = sample(pyramid, **given, backend=backend)
     assert found.dtype == np.float32 and found.shape == (count, shape[-1])
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * largest(pyramid))
+
+
+def test_one_kind_is_compiled_for_all_kinds_of_questions():
+    pyramid, known = build_pyramid(image_of((1, 9, 7, 3), np.float32, 0)), set()
+    for dtype in (np.float64, np.float32):
+        for footprints in (False, True):
+            given = asked(pyramid, 5, 1, dtype, footprints)
+            given["points"] = np.repeat(given["points"], 2, axis=1)[:, ::2]  # with gaps
+            expected = sample(pyramid, **given, backend="reference")
+            np.testing.assert_allclose(sample(pyramid, **given, backend="numba"), expected, atol=1e-6)
+            known.add(len(numba_backend._sample.signatures))
+    assert len(known) == 1
 
 
 def plain(levels: Any, place: Any, level: float, maps: Any) -> np.ndarray:

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
+from hra.model.arrays import read_only
 from hra.residency import ResidentPool, Streaming, Trace, close_upward, evaluate
+from hra.residency.live import pool_kernels
 from hra.residency.live.pool import FrameChanges
 
 MakeTrace = Callable[..., Trace]
@@ -185,6 +187,18 @@ def test_impossible_frames_are_refused():
     with pytest.raises(ArrayError):
         pool.advance([1], gain=[np.nan])
     assert pool.frame == -1, "a refused frame changes nothing"
+
+
+def test_one_kind_is_compiled_whether_arrays_can_be_written_to():
+    parents, few, known = np.array([-1, 0, 0], np.int32), np.array([0, 1], np.int32), []
+    for queue in (few, read_only(few)):
+        for soon in (few, read_only(few)):
+            for above in (parents, read_only(parents)):
+                pool_kernels.priority_order(queue, np.ones(2), np.array([4, 3, 3]), above)
+                pool = ResidentPool(np.array([4, 3, 3]), above, pool_bytes=9)
+                assert pool.serve(queue, np.ones(2), soon).loaded.tolist() == [1]
+                known.append([len(each) for each in (pool_kernels.advance.signatures, pool_kernels._ranks.signatures)])
+    assert known == known[:1] * 8
 
 
 def test_one_cannot_look_back():

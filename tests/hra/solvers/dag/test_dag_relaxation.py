@@ -14,6 +14,7 @@ from hra.model.problem import Problem
 from hra.solvers.dag import dag_relaxation
 from hra.solvers.dag.dag_relaxation import Chord, Part, price_range
 from hra.solvers.dag.max_closure import max_closure
+from hra.solvers.dag.split_flow import better_set, surplus_bound
 from hra.solvers.relaxation import Relaxation, relaxation
 from hra.traversals.hull import Hull
 from hra_lab.inputs import cluster_dag
@@ -173,6 +174,14 @@ def test_a_maximum_flow_among_some_refinements_counts_the_others_as_taken(seed, 
     after = hierarchy.edges[:, 1]
     assert (share[taken[after]] == 7.0).all(), "shares of others stay"
     assert np.bincount(after, share)[np.unique(after[~taken[after]])] == pytest.approx(1.0)
+
+
+def test_one_kind_of_arrays_is_compiled_for_the_whole_and_for_parts():
+    instance, known = cluster_dag.smooth_dag(128), []
+    for way in ("flows", "in part"):
+        solved(instance.problem(instance.gain, 0.3), way)
+        known.append([len(each.signatures) for each in (max_closure, better_set, surplus_bound)])
+    assert min(known[1]) > 0 and known[0] == known[1]
 
 
 def test_a_set_above_the_chord_replaces_the_end_on_its_side():

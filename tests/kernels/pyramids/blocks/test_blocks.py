@@ -83,6 +83,18 @@ def test_what_is_empty_stays_so(backend):
     assert take_blocks(pyramid, np.empty(0, np.int32), 4, backend=backend).shape == (0, 4, 4, 2)
 
 
+def test_one_kind_is_compiled_whether_images_can_be_written_to():
+    along = Along(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]), np.zeros(4, np.float32))
+    fine, coarse, known = np.ones((4, 4, 3), np.float32), np.ones((2, 2, 3), np.float32), set()
+    kept = np.ones_like(fine), np.ones_like(coarse)
+    for each in kept:
+        each.flags.writeable = False
+    for images in ((fine, coarse), (kept[0], coarse), kept):
+        assert not enlarged_squares(*images, along, along, 4, backend="numba").any()
+        known.add(len(numba_backend._add_bands.signatures))
+    assert len(known) == 1 and fine.flags.writeable and coarse.flags.writeable
+
+
 def test_what_does_not_fit_is_refused():
     pyramid = build_pyramid(np.ones((2, 8, 8, 3), np.float32), "block_mean")
     for wrong, patch in ((build_pyramid(np.ones((8, 8, 3), np.uint8), "block_mean"), 4), (pyramid, 3), (pyramid, 0)):
