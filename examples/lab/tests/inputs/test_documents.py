@@ -9,7 +9,6 @@ import pytest
 
 from hra.domains.tokens.text.lines import TextLine
 from hra.domains.tokens.text.reader import can_read, read_lines
-from hra_lab.evaluation.questions.pairs import pairs
 from hra_lab.inputs.documents.fields import FIELDS
 from hra_lab.inputs.documents.generate import documents
 
@@ -56,15 +55,6 @@ def test_paraphrases_share_no_word_with_any_label_of_their_field():
         for question in kind.paraphrases:
             shared = labels & set(re.findall(r"[a-z]{4,}", question.lower()))
             assert not shared - {"with", "card"}, question
-
-
-def test_pairs_are_enough_and_a_third_of_them_is_adversarial():
-    asked = list(pairs(12, 10))
-    assert len(asked) >= 40
-    assert sum(pair.adversarial for pair in asked) >= len(asked) / 3
-    for pair in asked:
-        x0, y0, x1, y1 = pair.box
-        assert 0 <= x0 < x1 <= pair.image.shape[1] and 0 <= y0 < y1 <= pair.image.shape[0]
 
 
 def _plain(text: str) -> str:

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from hra.domains import tokens
 from hra.domains.tokens.commands import app
+from hra.domains.tokens.corpus import job
 from hra.errors import FileError, HraError
 
 ALLOCATION = tokens.TokenAllocation(budget=12, relevance="uniform")
@@ -29,6 +30,13 @@ from hra.domains import tokens
 allocation = tokens.TokenAllocation(budget=12, relevance="uniform")
 tokens.allocate_folder(sys.argv[1], sys.argv[2], allocation, jobs=2, shard_size=2, sample=int(sys.argv[3]) or None)
 """
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Images are worked on here: for tests of what a job keeps and refuses, not of the processes that make it."""
+    monkeypatch.setattr(job, "in_processes", lambda work, items, jobs: map(work, items))
+    monkeypatch.setattr(job, "keep_freed_memory", lambda: None)  # for ever
 
 
 def sums(folder: Path) -> dict[str, str]:
@@ -53,6 +61,7 @@ def test_rows_in_the_order_of_names_and_the_way_back(pictures: Path, tmp_path: P
     assert again.resumed == 2 and again.errors == report.errors and sums(tmp_path / "a") == before
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_all_suffixes_of_formats_that_are_read_count_and_others_are_told(pictures: Path, tmp_path: Path):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -66,6 +75,7 @@ def test_all_suffixes_of_formats_that_are_read_count_and_others_are_told(picture
     assert result.exit_code == 0 and "1 without suffix, 1 .heic, 1 .txt" in " ".join(result.output.split())
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_names_that_are_no_text_and_links_that_lead_nowhere_are_rows(pictures: Path, tmp_path: Path):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -81,6 +91,7 @@ def test_names_that_are_no_text_and_links_that_lead_nowhere_are_rows(pictures: P
         tokens.allocate_folder(folder, tmp_path / "a", replace(ALLOCATION, budget=3))
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
     small = tmp_path / "small"
     small.mkdir()
@@ -98,6 +109,7 @@ def test_a_folder_of_another_job_is_refused(pictures: Path, tmp_path: Path):
         tokens.allocate_folder(small, tmp_path / "b", ALLOCATION, sample=3)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_job_does_not_go_on_with_rows_of_other_pixels_or_of_another_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -155,6 +167,7 @@ def test_the_command(pictures: Path, tmp_path: Path):
     assert "for folders" in str(alone.exception)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_damaged_price_is_refused_and_sizes_of_numpy_are_those_of_python(pictures: Path, tmp_path: Path):
     options: dict[str, Any] = {"shard_size": np.int64(6), "sample": np.int64(3)}
     tokens.allocate_folder(pictures, tmp_path / "a", ALLOCATION, **options)

@@ -119,11 +119,10 @@ def test_bad_input_is_refused():
 def test_another_question_reads_few_new_tiles(smooth_noise, tmp_path):
     tifffile = pytest.importorskip("tifffile")
     random = np.random.default_rng(0)
-    levels = [np.rint(smooth_noise(4096, 4096) * 255).astype(np.uint8)]
+    whole = np.tile(np.rint(smooth_noise(1024, 1024) * 255).astype(np.uint8), (4, 4, 1))
     for y, x in random.integers(0, 3900, (60, 2)).tolist():
-        levels[0][y : y + 150, x : x + 150] = random.integers(0, 256, (150, 150, 3), np.uint8)
-    while levels[-1].shape[0] > 512:
-        levels.append(np.rint(tokens.PatchPyramid.build(levels[-1]).levels[1] * 255).astype(np.uint8))
+        whole[y : y + 150, x : x + 150] = random.integers(0, 256, (150, 150, 3), np.uint8)
+    levels = [np.rint(level * 255).astype(np.uint8) for level in tokens.PatchPyramid.build(whole).levels[:4]]
     options = {"tile": (128, 128), "photometric": "rgb", "compression": "zlib"}
     with tifffile.TiffWriter(tmp_path / "a.tif") as file:
         for number, level in enumerate(levels):
