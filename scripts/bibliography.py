@@ -11,6 +11,7 @@ import io
 import re
 import tokenize
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -74,6 +75,7 @@ def modules() -> list[tuple[str, Path]]:
     return sorted(found)
 
 
+@cache
 def prose(source: str) -> list[str]:
     """Docstrings and blocks of comments, each in one line, without examples."""
     tree = ast.walk(ast.parse(source))

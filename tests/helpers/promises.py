@@ -52,11 +52,15 @@ def promises() -> list[Promise]:
     return [Promise(int(n), area, **words) for area, cases in areas.items() for n, words in cases.items()]
 
 
+_MARKER = "pytest.mark.case"
+
+
 def marked_tests() -> dict[int, list[str]]:
     """For each number the tests that are marked with it, as "folder/file.py::name", without importing them."""
     found: dict[int, list[str]] = {}
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        for name, numbers in _marked(ast.parse(file.read_text())):
+        source = file.read_text()
+        for name, numbers in _marked(ast.parse(source)) if _MARKER in source else ():
             for number in numbers:
                 found.setdefault(number, []).append(f"{file.relative_to(ROOT)}::{name}")
     return found
@@ -66,5 +70,5 @@ def _marked(module: ast.Module) -> Iterator[tuple[str, list[int]]]:
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef):
             for call in node.decorator_list:
-                if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.case":
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == _MARKER:
                     yield node.name, [ast.literal_eval(argument) for argument in call.args]

@@ -22,7 +22,10 @@ REDUCTIONS = [*MEANS, "max", "min"]
 TOLERANCE = 2e-6
 
 
-@pytest.fixture(params=[np.float32, np.float16, np.uint8])
+DTYPES: list[type] = [np.float32, np.float16, np.uint8]
+
+
+@pytest.fixture(params=DTYPES)
 def dtype(request: pytest.FixtureRequest) -> type:
     return request.param
 
@@ -67,7 +70,7 @@ def test_backend_equals_reference_with_channels_and_batches(shape, dtype, reduce
         st.tuples(st.integers(1, 2), st.integers(1, 20), st.integers(1, 20), st.integers(1, 3)),
         elements=st.floats(-1e6, 1e6, width=32),
     ),
-    dtype=st.sampled_from([np.float32, np.float16, np.uint8]),
+    dtype=st.sampled_from(DTYPES),
     reduce=st.sampled_from(REDUCTIONS),
     backend=st.sampled_from(BACKENDS),
 )
@@ -149,12 +152,23 @@ def test_warp_arrays_without_pixels_have_empty_levels(shape, backend):
     assert [level.shape for level in found.levels] == list(found.shapes)
 
 
+@pytest.fixture(scope="module", params=[(1025, 1001, 3), (5, 511, 300, 1)])
+def large(request: pytest.FixtureRequest) -> np.ndarray:
+    """Images that several threads share."""
+    return np.random.default_rng(7).random(request.param, np.float32)
+
+
+@pytest.fixture(scope="module", params=REDUCTIONS)
+def by_few(request: pytest.FixtureRequest, large: np.ndarray) -> dict[type, tuple[np.ndarray, str, np.ndarray]]:
+    """Of each kind: the image, the reduction, and its pyramid by as many threads as it usually takes."""
+    images = {kind: (large * 256 if kind is np.uint8 else large * 2 - 1).astype(kind) for kind in DTYPES}
+    made = {dtype: build_pyramid(image, request.param, backend="numba").data for dtype, image in images.items()}
+    return {dtype: (images[dtype], request.param, data) for dtype, data in made.items()}
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("reduce", REDUCTIONS)
-@pytest.mark.parametrize("shape", [(1025, 1001, 3), (5, 511, 300, 1)])
-def test_the_number_of_threads_changes_no_bit(shape, reduce, threads, dtype, make_image, monkeypatch):
-    image = make_image(shape, dtype)
-    expected = build_pyramid(image, reduce, backend="numba").data
+def test_the_number_of_threads_changes_no_bit(by_few, threads, dtype, monkeypatch):
+    image, reduce, expected = by_few[dtype]
     monkeypatch.setattr(row_blocks.config, "NUMBA_NUM_THREADS", threads)
     monkeypatch.setattr(row_blocks, "_BYTES_PER_THREAD", 2**12)
     monkeypatch.setattr(row_blocks, "BLOCK_BYTES", 2**16)
