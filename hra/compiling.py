@@ -277,9 +277,10 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return functools.partial(njit, **options)
     kept = options.pop("cache", False)
     compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)  # pyright: ignore[reportCallIssue]: not in its types
-    if kept:
-        compiled._cache = _Saving(function, options)
-    compiled.get_call_template = functools.partial(_typed, compiled.get_call_template)
+    if isinstance(compiled, Dispatcher):  # NUMBA_DISABLE_JIT leaves functions as they are
+        if kept:
+            compiled._cache = _Saving(function, options)
+        compiled.get_call_template = functools.partial(_typed, compiled.get_call_template)
     return compiled
 
 

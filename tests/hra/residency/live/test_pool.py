@@ -13,6 +13,7 @@ from hra.model.arrays import read_only
 from hra.residency import ResidentPool, Streaming, Trace, close_upward, evaluate
 from hra.residency.live import pool_kernels
 from hra.residency.live.pool import FrameChanges
+from tests.helpers.compiled_kinds import kinds_compiled
 
 MakeTrace = Callable[..., Trace]
 SEEDS = st.integers(0, 10**6)
@@ -197,7 +198,7 @@ def test_one_kind_is_compiled_whether_arrays_can_be_written_to():
                 pool_kernels.priority_order(queue, np.ones(2), np.array([4, 3, 3]), above)
                 pool = ResidentPool(np.array([4, 3, 3]), above, pool_bytes=9)
                 assert pool.serve(queue, np.ones(2), soon).loaded.tolist() == [1]
-                known.append([len(each) for each in (pool_kernels.advance.signatures, pool_kernels._ranks.signatures)])
+                known.append(kinds_compiled(pool_kernels.advance, pool_kernels._ranks))
     assert known == known[:1] * 8
 
 

@@ -19,6 +19,7 @@ from hra.solvers.relaxation import Relaxation, relaxation
 from hra.traversals.hull import Hull
 from hra_lab.inputs import cluster_dag
 from tests.helpers.allocators import problem_of
+from tests.helpers.compiled_kinds import kinds_compiled
 from tests.helpers.hierarchies import case, random_closed_set, random_dag, random_edges, random_groups
 from tests.helpers.references import best_gain, closed_sets, linear_bound
 
@@ -180,7 +181,7 @@ def test_one_kind_of_arrays_is_compiled_for_the_whole_and_for_parts():
     instance, known = cluster_dag.smooth_dag(128), []
     for way in ("flows", "in part"):
         solved(instance.problem(instance.gain, 0.3), way)
-        known.append([len(each.signatures) for each in (max_closure, better_set, surplus_bound)])
+        known.append(kinds_compiled(max_closure, better_set, surplus_bound))
     assert min(known[1]) > 0 and known[0] == known[1]
 
 
