@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -276,17 +276,17 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return functools.partial(njit, **options)
     kept = options.pop("cache", False)
-    compiled = numba.njit(no_cfunc_wrapper=True, **options)(function)  # pyright: ignore[reportCallIssue]: not in its types
-    if isinstance(compiled, Dispatcher):  # NUMBA_DISABLE_JIT leaves functions as they are
+    compiled: Any = numba.njit(no_cfunc_wrapper=True, **options)(function)  # pyright: ignore[reportCallIssue]: not in its types
+    if hasattr(compiled, "get_call_template"):  # NUMBA_DISABLE_JIT leaves functions as they are
         if kept:
             compiled._cache = _Saving(function, options)
         compiled.get_call_template = functools.partial(_typed, compiled.get_call_template)
     return compiled
 
 
-def _typed(typed: Callable[..., Any], args: Sequence[Any], kws: Mapping[str, Any]) -> Any:
+def _typed(typed: Callable[..., Any], args: Sequence[Any], kws: Any) -> Any:
     """What a compiled caller calls, by the types alone: Numba compiles again for each 0 or False that it writes out."""
-    return typed(tuple(map(unliteral, args)), {name: unliteral(each) for name, each in kws.items()})
+    return typed(tuple(map(unliteral, args)), {name: unliteral(each) for name, each in dict(kws).items()})
 
 
 # Numba raises and lowers the reference counts of all arrays that it hands on, atomically: up to half of the time of
