@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,9 @@ _WITHOUT_DATA = (
 )
 # Extensions of a primitive that say nothing of its single vertices and triangles, or that are read.
 _OF_PRIMITIVES = {"KHR_materials_variants", "EXT_mesh_features", "EXT_structural_metadata", DRACO}
+
+# Pointers of animations that lead to morph weights.
+_WEIGHTS = re.compile(r"/(nodes|meshes)/(\d+)/weights(/|$)")
 
 Place = tuple[int, int]
 
@@ -332,11 +336,12 @@ class _Written:
                 old = primitive.get("indices")
                 primitive.pop("mode", None)
                 primitive["attributes"] = {
-                    name: accessors[k] for name, k in self.scene.primitive(place)["attributes"].items()
+                    name: accessors[self._role(name), k]
+                    for name, k in self.scene.primitive(place)["attributes"].items()
                 }
                 if "targets" in primitive:
                     targets = self.scene.primitive(place)["targets"]
-                    primitive["targets"] = [{name: accessors[k] for name, k in one.items()} for one in targets]
+                    primitive["targets"] = [{name: accessors["", k] for name, k in one.items()} for one in targets]
                 local = row[np.searchsorted(vertices, corners).reshape(-1)]
                 short = row.max(initial=0) < _MAX_USHORT_VERTICES
                 entry = {"componentType": _USHORT if short else _UINT, "type": "SCALAR"}
@@ -345,40 +350,52 @@ class _Written:
                     local.astype(np.uint16 if short else np.uint32)[:, None], entry, _ELEMENT_BUFFER
                 )
 
-    def _gather(self, vertices: np.ndarray, primitive: dict[str, Any]) -> tuple[dict[int, int], np.ndarray]:
-        """New accessors of ``vertices`` by the numbers of a primitive's own, and each vertex's row in them."""
+    def _role(self, name: str) -> str:
+        """The name of an attribute whose values may change, "" for all others: one accessor may serve several."""
+        return name if name == "POSITION" or name in self.more.values else ""
+
+    def _gather(self, vertices: np.ndarray, primitive: dict[str, Any]) -> tuple[dict[tuple[str, int], int], np.ndarray]:
+        """New accessors of ``vertices`` by role and the numbers of a primitive's own, and each vertex's row in them."""
         place = primitive["attributes"].get("POSITION")
         count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
         extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
         own = np.concatenate([vertices[: len(vertices) - len(extra)], self.more.rows[extra]])
-        names: dict[int, set[str]] = {}
+        names: dict[tuple[str, int], set[str]] = {}
         for name, old in primitive["attributes"].items():
-            names.setdefault(old, set()).add(name)
-        kept = dict.fromkeys(old for old in _accessors_of(primitive) if old != primitive.get("indices"))
-        rows = {old: self.scene.accessors.array(old)[own] for old in kept}
-        for old, array in rows.items():
-            if old == place and len(extra):
-                array[len(array) - len(extra) :] = self.scene.accessors.stored(old, self.more.points[extra])
-            for name in names.get(old, set()) & self.more.values.keys():
-                fitted = np.flatnonzero(self.more.fitted[extra])
-                values = self.more.values[name][extra[fitted], : array.shape[1]]
-                array[len(array) - len(extra) + fitted] = self.scene.accessors.stored(old, values)
+            names.setdefault((self._role(name), old), set()).add(name)
+        for target in primitive.get("targets", []):
+            for old in target.values():
+                names.setdefault(("", old), set()).add("")
+        rows = {one: self.scene.accessors.array(one[1])[own] for one in names}
+        fitted = np.flatnonzero(self.more.fitted[extra])
+        for (role, old), array in rows.items():
+            begin = len(array) - len(extra)
+            if role == "POSITION":
+                array[begin:] = self.scene.accessors.stored(old, self.more.points[extra])
+            elif role:
+                values = self.more.values[role][extra[fitted], : array.shape[1]]
+                array[begin + fitted] = self.scene.accessors.stored(old, values)
         row = np.arange(len(vertices))
         if self.short and rows:
             first, row = _different(list(rows.values()))
-            rows = {old: array[first] for old, array in rows.items()}
-        numbers = {}
+            rows = {one: array[first] for one, array in rows.items()}
+        numbers: dict[tuple[str, int], int] = {}
+        known: dict[tuple[int, bytes], int] = {}
         positions = {one.get("POSITION") for one in (primitive["attributes"], *primitive.get("targets", []))}
-        for old, array in rows.items():
+        for (role, old), array in rows.items():
             source = self.scene.accessors.header["accessors"][old]
             # The format asks for bounds of positions alone.
             bounds = ("min" in source or "max" in source) and (old in positions or not self.short)
             entry = self._like(old, array, bounds)
-            joints = all(name.startswith("JOINTS_") for name in names.get(old, ("",)))
+            joints = all(name.startswith("JOINTS_") for name in names[role, old])
             if self.short and joints and array.max(initial=0) <= 255:
                 entry["componentType"] = _UBYTE
             few = "sparse" in source or "bufferView" not in source
-            numbers[old] = (self._add_sparse if few else self._add)(array, entry, _ARRAY_BUFFER)
+            # What is still the same stays one accessor.
+            content = old, array.tobytes()
+            if content not in known:
+                known[content] = (self._add_sparse if few else self._add)(array, entry, _ARRAY_BUFFER)
+            numbers[role, old] = known[content]
         return numbers, row
 
     def _like(self, old: int, rows: np.ndarray, bounds: bool) -> dict[str, Any]:
@@ -461,12 +478,7 @@ class _Written:
     def _link(self, coarse: list[dict[int, dict[str, Any]]], notes: Sequence[Mapping[str, Any]]) -> None:
         """Add the coarser meshes, and hang them on the nodes that show the finest."""
         meshes = self.header["meshes"]
-        weighed = {
-            channel["target"].get("node")
-            for animation in self.scene.accessors.header.get("animations", [])
-            for channel in animation["channels"]
-            if channel["target"]["path"] == "weights"
-        }
+        weighed = _weighed(self.scene.accessors.header)
         numbers: dict[tuple[int, int], int] = {}
         for step, level in enumerate(coarse, 1):
             for mesh, entry in level.items():
@@ -630,6 +642,21 @@ def _places(accessor: dict[str, Any]) -> list[dict[str, Any]]:
     """The parts of an accessor that refer to a view."""
     places = [accessor, *(accessor.get("sparse", {}).get(part, {}) for part in ("indices", "values"))]
     return [place for place in places if "bufferView" in place]
+
+
+def _weighed(header: Mapping[str, Any]) -> set[int]:
+    """The numbers of the nodes whose morph weights are animated, by channels or by pointers (KHR_animation_pointer)."""
+    nodes, found = header.get("nodes", []), set()
+    for animation in header.get("animations", []):
+        for channel in animation["channels"]:
+            target = channel["target"]
+            if target["path"] == "weights":
+                found |= {target["node"]} if "node" in target else set()
+            pointer = target.get("extensions", {}).get("KHR_animation_pointer", {}).get("pointer", "")
+            if (match := _WEIGHTS.match(str(pointer))) is not None:
+                kind, number = match[1], int(match[2])
+                found |= {number} if kind == "nodes" else {k for k, n in enumerate(nodes) if n.get("mesh") == number}
+    return found
 
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,6 +46,7 @@ from hra.errors import FileError, HraError, MeshError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
+from hra.files.ply import split_origin
 from hra.traversals.exact import Exact
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class SceneLOD:
     scene : the source.
     levels : fine to coarse, the triangles int64 [F, 3] of each primitive that changes, as numbers of its vertices.
     triangles : of each level, every mesh counted once.
-    chain : the same levels as whole meshes in the scene's unit, with errors and distances.
+    chain : the same levels as whole meshes in the scene's coordinates, with errors and distances.
     moved : vertices that differ from the source's; levels number them on from those of their primitive.
     images : of each level the files in place of images of the source, by number.
     shares : where the bytes of each level went; nothing for levels that were not limited by bytes.
@@ -310,9 +311,19 @@ def _chain(
     """``levels`` of triangles as meshes, with bounds on how far they are from the source wherever it is shown."""
     source, *meshes = vertices.at_rest(levels)
     distance = np.maximum(monotone_bounds(source, meshes), np.maximum.accumulate(vertices.elsewhere(levels)))
+    source, *meshes = _in_place([source, *meshes], vertices.stand_in.origin)
     center, radius = sphere_around([source, *meshes])
     appearance = np.array([clusters.hierarchy.attribute("error")[cut].max() for cut in cuts], np.float64)
-    return DiscreteLOD(tuple(meshes), distance, center + vertices.stand_in.origin, radius, True, appearance)
+    return DiscreteLOD(tuple(meshes), distance, center, radius, True, appearance)
+
+
+def _in_place(given: Sequence[TriangleMesh], origin: np.ndarray) -> list[TriangleMesh]:
+    """Meshes around ``origin`` float64 [3] in the scene's coordinates, with an origin only where `load` takes one."""
+    if not origin.any():
+        return list(given)
+    every, taken = split_origin(np.concatenate([one.positions for one in given]) + origin)
+    parts = np.split(every.astype(np.float32), np.cumsum([len(one.positions) for one in given])[:-1])
+    return [TriangleMesh(p, one.triangles, one.attributes, taken) for p, one in zip(parts, given, strict=True)]
 
 
 def _shown(scene: GltfScene, stand_in: _StandIn, contents: Sequence[bytes | None]) -> list[ShownImage]:
@@ -436,13 +447,17 @@ class _StandIn:
         for k, place in enumerate(self.place):
             own = rows[number == k]
             own = own[:, ::-1] if np.linalg.det(self.matrix[k][:3, :3]) < 0 else own
-            # A primitive without triangles is none, and surfaces that coincide are drawn in the source's order.
-            own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.source[k][:1]
+            # Surfaces that coincide are drawn in the source's order.
+            own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.last(k)
             if every and len(own) == len(self.whole[k]):
                 own = self.row[self.vertex[self.begin[k] + own]] - self.begin[k]
             if every or len(own) < len(self.source[k]):
                 found |= {one: own for one in (place, *self.copies.get(place, ()))}
         return found
+
+    def last(self, k: int) -> np.ndarray:
+        """The triangle int64 [1, 3] that stays of primitive ``k`` where all are gone: without any it would be none."""
+        return (self.whole[k] if len(self.whole[k]) else self.source[k])[:1]
 
     def moved(self, positions: np.ndarray, of_source: np.ndarray) -> Moved:
         """Where the vertices that are enlarged are in their primitives."""
@@ -561,7 +576,9 @@ class _Vertices:
                     positions[own] = points @ matrix[:3, :3].T + matrix[:3, 3] - stand_in.origin
             if attributes is not None:
                 attributes = replace(attributes, normals=None, tangents=None)
-        return [referenced_only(positions, one, attributes) for one in (stand_in.mesh.triangles, *levels)]
+        source, every = stand_in.mesh.triangles, range(len(stand_in.place))
+        own = [source, *(self._of_primitives(every, one) for one in levels)]
+        return [referenced_only(positions, one, attributes) for one in own]
 
     def elsewhere(self, levels: Sequence[np.ndarray]) -> np.ndarray:
         """Bounds on distances where meshes are shown in other places than here, float64 [L].
@@ -584,7 +601,7 @@ class _Vertices:
         """The ``triangles`` that these primitives have; a primitive left without any keeps its first."""
         stand_in, number = self.stand_in, self.stand_in.number(self.of_source[triangles[:, 0]])
         lost = [k for k in parts if k not in number]
-        first = [stand_in.vertex[stand_in.begin[k] + stand_in.source[k][:1]] for k in lost]
+        first = [stand_in.vertex[stand_in.begin[k] + stand_in.last(k)] for k in lost]
         return np.concatenate([triangles[np.isin(number, parts)], *first])
 
     def _inside(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

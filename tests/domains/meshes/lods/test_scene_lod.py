@@ -197,6 +197,48 @@ def test_vertices_are_fitted_and_errors_are_those_of_the_file(place: tuple[float
         assert entry["min"] == points.min(axis=0).tolist() and entry["max"] == points.max(axis=0).tolist()
 
 
+def test_an_accessor_that_is_positions_and_normals_becomes_two(tmp_path: Path) -> None:
+    """A ball around its origin of radius 1, as exporters write it; its levels are no rounder than they are stated."""
+    scene = Scene(33)
+    scene.positions = scene.positions - np.array([0.5, -1.0, 0.5], np.float32)
+    scene.positions /= np.linalg.norm(scene.positions, axis=1, keepdims=True)
+    both = scene.add(scene.positions, bounds=True)
+    scene.primitive["attributes"] |= {"POSITION": both, "NORMAL": both}
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.1, 0.02])
+    source = meshes.TriangleMesh(scene.positions, scene.triangles.astype(np.uint32))
+    for path, error in zip(lod.export(tmp_path / "levels"), lod.chain.errors, strict=True):
+        file = Read(path)
+        own = file.header["meshes"][0]["primitives"][0]
+        points, normals = (file.array(own["attributes"][name]) for name in ("POSITION", "NORMAL"))
+        assert np.allclose(np.linalg.norm(normals, axis=1), 1)
+        mesh = meshes.TriangleMesh(points, file.array(own["indices"]).reshape(-1, 3).astype(np.uint32))
+        assert hausdorff_bound(source, mesh) <= 1.021 * error + 1e-6
+    # What is the same stays one.
+    finest = Read(tmp_path / "levels" / "lod0.glb").header["meshes"][0]["primitives"][0]["attributes"]
+    assert finest["POSITION"] == finest["NORMAL"]
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (100.0, -20.0, 7.0), (381_797.0, 20.0, 5_820_377.0)])
+def test_levels_as_whole_meshes_are_where_the_scene_is(place: tuple[float, ...], tmp_path: Path) -> None:
+    scene = Scene(17)
+    scene.header["nodes"][0]["translation"] = list(place)
+    path = scene.write(tmp_path / "scene.glb")
+    lod = meshes.scene_lod(path, [1.0, 0.2])
+    with pytest.warns(RepairWarning, match="loses names"):
+        whole = meshes.load(path)
+    expected = whole.positions + np.array(whole.origin)
+    finest = lod.chain.levels[0]
+    found = finest.positions + np.array(finest.origin)
+    assert np.allclose(found.min(axis=0), expected.min(axis=0), atol=1e-5, rtol=0)
+    assert np.allclose(found.max(axis=0), expected.max(axis=0), atol=1e-5, rtol=0)
+    assert (np.linalg.norm(finest.positions - lod.chain.center, axis=1) <= lod.chain.radius * 1.0001).all()
+    first = Read(lod.chain.export(tmp_path / "chain")[0])
+    node = first.header["nodes"][0]
+    points = first.array(first.header["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
+    written = points + np.array(node.get("translation", (0, 0, 0)))
+    assert np.allclose(written.min(axis=0), expected.min(axis=0), atol=1e-5, rtol=0)
+
+
 def in_islands(shown: bool) -> Scene:
     """A sheet each of whose squares is an island in a texture, which a material shows or not."""
     scene = Scene(17)
@@ -452,6 +494,30 @@ def test_every_primitive_keeps_a_triangle_and_numbers_hold(tmp_path: Path) -> No
         assert min(counts) >= 3 and sum(counts) == 3 * total
 
 
+def test_a_primitive_that_keeps_one_triangle_is_no_farther_away_than_it_is(tmp_path: Path) -> None:
+    """A tiny sheet far from all else: the file shows its last triangle, and so does the mesh that is measured."""
+    scene = Scene(33)
+    scene.header["meshes"].append({"primitives": [copy.deepcopy(scene.primitive)]})
+    scene.header["nodes"].append({"mesh": 1, "scale": [0.01] * 3, "translation": [50, 0, 0]})
+    scene.header["scenes"][0]["nodes"].append(1)
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [40, 20])
+    own = [len(level[1, 0]) for level in lod.levels]
+    assert own == [1, 1] and lod.chain.errors[1] < 1
+    assert tuple(len(level.triangles) for level in lod.chain.levels) == lod.triangles
+
+
+def test_the_last_triangle_of_a_primitive_has_a_size(tmp_path: Path) -> None:
+    scene = Scene(17)
+    tiny = copy.deepcopy(scene.primitive)
+    corners = np.concatenate([np.zeros((2, 3), np.int64), scene.triangles])
+    tiny["indices"] = scene.add(corners.reshape(-1, 1).astype(np.uint16))
+    scene.header["meshes"].append({"primitives": [tiny]})
+    scene.header["nodes"].append({"mesh": 1, "scale": [1e-4] * 3})
+    scene.header["scenes"][0]["nodes"].append(1)
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [100])
+    assert len(lod.levels[0][1, 0]) == 1 and len(np.unique(lod.levels[0][1, 0])) == 3
+
+
 def test_what_vanishes_in_a_coarse_level_costs_the_fine_one_nothing(tmp_path: Path) -> None:
     scene = Scene(33)
     for k in range(5):
@@ -605,12 +671,18 @@ def test_levels_of_a_node_that_the_source_has_stay(skinned: bool, tmp_path: Path
     assert ("skin" in finest) == skinned
 
 
-def test_animated_morph_weights_keep_the_finest_level_in_one_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pointer", ["", "/nodes/0/weights", "/nodes/0/weights/1", "/meshes/0/weights"])
+def test_animated_morph_weights_keep_the_finest_level_in_one_file(pointer: str, tmp_path: Path) -> None:
+    """Also those that a pointer leads to (KHR_animation_pointer): below the node they would be another's."""
     scene = Scene()
     scene.morph()
     times = scene.add(np.array([[0], [1]], np.float32), bounds=True)
     sampler = {"input": times, "output": scene.add(np.array([[0], [0], [1], [1]], np.float32))}
-    channel = {"sampler": 0, "target": {"node": 0, "path": "weights"}}
+    channel: dict[str, Any] = {"sampler": 0, "target": {"node": 0, "path": "weights"}}
+    if pointer:
+        content = {"KHR_animation_pointer": {"pointer": pointer}}
+        channel["target"] = {"path": "pointer", "extensions": content}
+        scene.header["extensionsUsed"] = ["KHR_animation_pointer"]
     scene.header["animations"] = [{"samplers": [sampler], "channels": [channel]}]
     lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.5])
     with pytest.warns(RepairWarning, match="animated morph weights keep the finest level"):
