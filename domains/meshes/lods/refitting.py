@@ -63,11 +63,17 @@ class Refit:
     _here: tuple[np.ndarray, np.ndarray]
 
     def values(self, source: np.ndarray) -> np.ndarray:
-        """Numbers [V, k] of the source's vertices as such of the level's, float64 [n, k]."""
+        """Numbers [V, k] of the source's vertices as such of the level's, float64 [n, k].
+
+        None is farther beyond those of the points around it than these are apart: few points on a narrow part would
+        lead anywhere.
+        """
         corners, shares = self._here
         begin = source[self.vertices].astype(np.float64)
         targets = _means(corners, shares, source.astype(np.float64))
-        return begin + fitted_step(self._there, targets, begin, self.moved)
+        low, high = begin.copy(), begin.copy()
+        _widen(self._there.corners, self._there.face, targets, low, high)
+        return (begin + fitted_step(self._there, targets, begin, self.moved)).clip(2 * low - high, 2 * high - low)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +274,17 @@ def _means(corners, shares, values):
         for k in range(values.shape[1]):
             means[i, k] = shares[i, 0] * values[a, k] + shares[i, 1] * values[b, k] + shares[i, 2] * values[c, k]
     return means
+
+
+@njit(cache=True, nogil=True)
+def _widen(corners, face, targets, low, high):
+    """Widen ranges ``low`` to ``high`` [n, k] of vertices by the ``targets`` [S, k] of points on their triangles."""
+    for i in range(len(face)):
+        for j in range(3):
+            v = corners[face[i], j]
+            for c in range(targets.shape[1]):
+                low[v, c] = min(low[v, c], targets[i, c])
+                high[v, c] = max(high[v, c], targets[i, c])
 
 
 @njit(cache=True, nogil=True)

@@ -152,3 +152,21 @@ def test_two_sides_of_one_sheet_do_not_mix() -> None:
     fit = refit(mesh, np.concatenate([level, level[:, ::-1] + np.uint32(len(under))]))
     half = len(fit.positions) // 2
     assert np.abs(fit.positions[:half] - fit.positions[half:] - [0, 0, 0.01]).max() < 0.005
+
+
+def test_coordinates_lead_nowhere_far_from_those_around() -> None:
+    """A ball with a seam, of which a level has few and long triangles: some have few points at one corner."""
+    high, round_ = np.meshgrid(np.linspace(0, 1, 16), np.linspace(0, 1, 21), indexing="ij")
+    uv = np.column_stack([round_.reshape(-1), high.reshape(-1)]).astype(np.float32)
+    turn, lean = 2 * np.pi * uv[:, 0], np.pi * uv[:, 1]
+    size = 1 + 0.2 * np.sin(3 * lean) * np.cos(np.round(turn, 5))
+    around = np.sin(lean) * size
+    positions = np.column_stack([around * np.cos(turn), around * np.sin(turn), size * np.cos(lean)]).astype(np.float32)
+    positions[uv[:, 0] == 1] = positions[uv[:, 0] == 0]
+    corner = (np.arange(15)[:, None] * 21 + np.arange(20)).reshape(-1)
+    steps = np.array([[0, 21, 1], [1, 21, 22]])
+    triangles = (corner[:, None, None] + steps).reshape(-1, 3).astype(np.uint32)
+    mesh = meshes.TriangleMesh(positions, triangles, meshes.VertexAttributes(uv=uv))
+    for share in np.linspace(0.05, 0.6, 45).tolist():
+        found = refit(mesh, coarse(mesh, share)).values(uv)
+        assert found.min() >= -1 and found.max() <= 2
