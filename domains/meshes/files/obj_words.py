@@ -28,6 +28,8 @@ LEFT_OUT = {
     SHORT: "faces of fewer than three corners",
 }
 NONE = np.iinfo(np.int64).min
+# What colours of vertices without any are, in files in which others have some.
+NO_COLOR = -np.inf
 
 
 def _numbers(words: list[bytes], line: bytes, counts: tuple[int, ...], where: str) -> list[float]:
@@ -44,9 +46,8 @@ def _position(found: ObjLines, words: list[bytes], line: bytes, where: str) -> N
     count = len(found.positions)
     found.positions.extend(numbers[:3])
     if len(numbers) >= 6 or found.colors:
-        # Vertices above the first coloured one, and others without a colour, are white.
-        found.colors.extend([1.0] * (count - len(found.colors)))
-        found.colors.extend(numbers[-3:] if len(numbers) >= 6 else [1.0] * 3)
+        found.colors.extend([NO_COLOR] * (count - len(found.colors)))
+        found.colors.extend(numbers[-3:] if len(numbers) >= 6 else [NO_COLOR] * 3)
 
 
 def _coordinate(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
@@ -121,7 +122,7 @@ class ObjLines:
 
     Attributes
     ----------
-    positions : three numbers a vertex; colors : three a vertex, empty if no vertex has any.
+    positions : three numbers a vertex; colors : three a vertex, NO_COLOR where it has none; empty if none has any.
     uv : two a coordinate; normals : three a normal.
     corners : three numbers a corner: vertex, coordinate and normal from 0, NONE where there is none.
     sizes : corners of each face; face_lines : of each face; face_material : number of its name among ``materials``.

@@ -15,6 +15,8 @@ from hra.errors import FileError, MissingExtra, RepairWarning
 
 # Normals whose squared length is nearer to 1 than this are kept bit by bit.
 _UNIT = 1e-5
+# Colours that are so far outside of 0 .. 1 are another colour when they are clipped.
+_CLIPPED = 2e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,7 @@ def vertex_attributes(
 
     Warns
     -----
-    RepairWarning : values that are not finite, replaced by 0.
+    RepairWarning : values that are not finite, replaced by 0; colours outside of 0 .. 1, clipped.
     """
     arrays: dict[str, np.ndarray] = {}
     if uv is not None:
@@ -136,7 +138,11 @@ def _bytes(colors: np.ndarray, count: int, where: str) -> np.ndarray:
         return result
     full = 1.0 if colors.dtype.kind == "f" else float(np.iinfo(colors.dtype).max)
     shares = _finite("colours", colors / full, colors.shape, where)
-    result[:, : colors.shape[1]] = np.rint(np.clip(shares, 0, 1) * 255)
+    kept = np.clip(shares, 0, 1)
+    if outside := int((np.abs(shares - kept) > _CLIPPED).any(axis=1).sum()):
+        what = f"{where}: colours of {outside} vertices are outside of 0 to 1 and were clipped"
+        warnings.warn(what, RepairWarning, stacklevel=3)
+    result[:, : colors.shape[1]] = np.rint(kept * 255)
     return result
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hra.domains.meshes.files.obj_lines import read_lines
-from hra.domains.meshes.files.obj_words import LEFT_OUT, NONE, ObjLines
+from hra.domains.meshes.files.obj_words import LEFT_OUT, NO_COLOR, NONE, ObjLines
 from hra.domains.meshes.files.parsed import Parsed, triangulate, vertex_attributes
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
 from hra.domains.meshes.mesh.attributes import VertexAttributes
@@ -18,10 +18,13 @@ from hra.domains.meshes.mesh.materials import Material, Sampler
 from hra.domains.meshes.mesh.meshopt import unique_rows
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
+from hra.files.ply import color_shares
 
 # Of options of textures: how many words follow, at least and at most; and those that are kept.
 _OPTIONS = {"-s": (1, 3), "-o": (1, 3), "-t": (1, 3), "-mm": (2, 2)}
 _KEPT = ("-s", "-o", "-clamp", "-blendu", "-blendv")
+# Words of materials that are physically based, but for roughness and metal.
+_OF_PBR = ("ps", "pc", "pcr", "aniso", "anisor")
 _KINDS = ("vertex", "texture coordinate", "normal")
 
 
@@ -102,7 +105,7 @@ class Placed(NamedTuple):
 def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Placed, ...]:
     """One for each name that is used, the first one for faces without any."""
     known: dict[str, Placed] = {}
-    textures = Textures(files)
+    textures, read = Textures(files), False
     for library in dict.fromkeys(found.libraries):
         try:
             content = files.get(library)
@@ -111,6 +114,12 @@ def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Placed
             warnings.warn(what, RepairWarning, stacklevel=4)
             continue
         known |= read_mtl(content, files, textures, f"{where}, {library}", library)
+        read = True
+    lost = [name for name in found.materials if name and name not in known]
+    if read and lost:
+        named = ", ".join(repr(name[:40]) for name in lost[:3])
+        what = f"{where}: {len(lost)} materials that no material file has became plain ones: {named}"
+        warnings.warn(what, RepairWarning, stacklevel=4)
     return tuple(known.get(name or "", Placed(Material(name or ""))) for name in found.materials)
 
 
@@ -137,12 +146,20 @@ def _with_attributes(
     arrays: dict[str, Any] = {
         "uv": uv,
         "normals": _take(_array(found.normals, 3), normal),
-        "colors": _array(found.colors, 3)[vertex] if found.colors else None,
+        "colors": _colors(found, where)[vertex] if found.colors else None,
     }
     carried = vertex_attributes(count, where, **arrays)
     if len(placed) > 1:
         carried = _with_materials(carried, material[first], tuple(entry.material for entry in placed))
     return Parsed(positions[vertex], number[places].astype(np.int64), carried, polygons)
+
+
+def _colors(found: ObjLines, where: str) -> np.ndarray:
+    """Colours of all vertices in 0 .. 1, float64 [V, 3]; white where a vertex has none."""
+    colors = _array(found.colors, 3).copy()
+    there = colors[:, 0] != NO_COLOR
+    colors[there], colors[~there] = color_shares(colors[there], where), 1.0
+    return colors
 
 
 def _with_materials(
@@ -172,12 +189,12 @@ def _array(values, columns: int, dtype: type = np.float64) -> np.ndarray:
 
 
 def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str, name: str = "") -> dict[str, Placed]:
-    """The materials of an MTL file by name: ``Kd``, ``d`` or ``Tr``, ``Ns``, ``Ke``, and ``map_Kd`` with its options.
+    """The materials of an MTL file by name: ``Kd``, ``d`` or ``Tr``, ``Ns`` or ``Pr``, ``Pm``, ``Ke`` and ``map_Kd``.
 
     Textures count from the folder of the MTL file ``name``, as in most programs, and else from that of the OBJ file.
 
-    Shininess becomes roughness by sqrt(2 / (Ns + 2)); nothing is metallic. Ambient and specular colours, the index of
-    refraction and the number of the light model (``Ka``, ``Ks``, ``Ni``, ``Tf``, ``illum``) have no place in that.
+    Shininess becomes roughness by sqrt(2 / (Ns + 2)), unless there is ``Pr``. Ambient and specular colours, the index
+    of refraction and the number of the light model (``Ka``, ``Ks``, ``Ni``, ``Tf``, ``illum``) have no place in that.
 
     Source: Wavefront, MTL material format, with ``Ke`` and ``Tr`` as exporters write them.
 
@@ -187,17 +204,19 @@ def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str, n
 
     Warns
     -----
-    RepairWarning : a texture is missing or cannot be read, other textures or options than these were left out.
+    RepairWarning : a texture is missing or cannot be read; other textures, options or values were left out.
     """
-    text = data.decode("utf-8", "replace")
+    text = _readable(data).decode("utf-8-sig")
     entries: dict[str, dict[str, str]] = {}
     entry: dict[str, str] = {}
     for line in text.splitlines():
         key, value = [*line.split(None, 1), "", ""][:2]
+        key = key.lower()
         if key == "newmtl":
             entry = entries.setdefault(value.strip(), {})
         elif value and not key.startswith("#"):
-            entry[key.lower()] = value.strip()
+            # Names of files may have the sign of comments.
+            entry[key] = value.strip() if _is_map(key) else value.partition("#")[0].strip()
     lost = dict.fromkeys(key for found in entries.values() for key in found if _is_map(key) and key != "map_kd")
     if lost:
         what = f"{where}: the textures {', '.join(lost)} were left out: of MTL only map_Kd is read"
@@ -222,18 +241,25 @@ def _material(name: str, entry: dict[str, str], read: Callable[[str, str], bytes
     place = f"{where}, material {name!r}"
     file, options = _options(entry.get("map_kd", ""), place)
     image = read(file, place) if file else None
+
+    def shares(key: str, default: tuple[float, ...]) -> tuple[float, ...]:
+        return _shares(key, entry, default, place)
+
+    lost = [key for key in _OF_PBR if entry.get(key) and _number(entry[key], 1.0)]
+    if lost:
+        warnings.warn(f"{place}: {', '.join(lost)} have no place and were left out", RepairWarning, stacklevel=6)
     # Exporters write Kd 0 beside a texture, which multiplies it in glTF but not in most readers of MTL.
-    color = (1.0, 1.0, 1.0) if image else _shares(entry.get("kd", ""), 3, (0.8, 0.8, 0.8))
-    transparency = _shares(entry.get("tr", ""), 1, (0.0,))[0]
-    opacity = _shares(entry.get("d", ""), 1, (1 - transparency,))[0]
-    roughness = (2 / (max(_number(entry.get("ns", ""), 0.0), 0.0) + 2)) ** 0.5
+    color = (1.0, 1.0, 1.0) if image else shares("kd", (0.8, 0.8, 0.8))
+    transparency = shares("tr", (0.0,))[0]
+    opacity = shares("d", (1 - transparency,))[0]
+    roughness = shares("pr", ((2 / (max(_number(entry.get("ns", ""), 0.0), 0.0) + 2)) ** 0.5,))[0]
     clamped = options.get("-clamp") == ["on"]
-    red, green, blue = _shares(entry.get("ke", ""), 3, (0.0, 0.0, 0.0))
+    red, green, blue = shares("ke", (0.0, 0.0, 0.0))
     material = Material(
         name=name,
         base_color=(color[0], color[1], color[2], opacity),
         image=image,
-        metallic=0.0,
+        metallic=shares("pm", (0.0,))[0],
         roughness=roughness,
         emissive=(red, green, blue),
         alpha_mode="BLEND" if opacity < 1 else "OPAQUE",
@@ -270,12 +296,28 @@ def _two(words: list[str] | None, default: float) -> tuple[float, float]:
     return u, v
 
 
-def _shares(value: str, count: int, default: tuple[float, ...]) -> tuple[float, ...]:
-    """``count`` numbers in 0 .. 1, or the default where the text holds something else."""
-    numbers = tuple(_number(part, -1.0) for part in value.split())[:count]
-    if len(numbers) < count or min(numbers) < 0:
+def _shares(key: str, entry: dict[str, str], default: tuple[float, ...], where: str) -> tuple[float, ...]:
+    """As many numbers in 0 .. 1 as the default has; one alone stands for all, and what is missing is the default.
+
+    Warns
+    -----
+    RepairWarning : there is something else, or numbers are above 1.
+    """
+    words = entry.get(key, "").split()
+    if not words:
         return default
-    return tuple(min(number, 1.0) for number in numbers)
+    halo = words[0] == "-halo"
+    numbers = [_number(word, -1.0) for word in words[halo : len(default) + halo]]
+    numbers *= len(default) if len(numbers) == 1 else 1
+    if len(numbers) < len(default) or not min(numbers) >= 0:
+        what = f"{where}: {key} {' '.join(words)[:40]!r} is not of {len(default)} numbers >= 0 and was left out"
+        warnings.warn(what, RepairWarning, stacklevel=8)
+        return default
+    kept = tuple(min(number, 1.0) for number in numbers)
+    if halo or list(kept) != numbers:
+        what = f"{where}: {key} {' '.join(words)[:40]!r} became {' '.join(f'{number:g}' for number in kept)}"
+        warnings.warn(what, RepairWarning, stacklevel=8)
+    return kept
 
 
 def _number(text: str, default: float) -> float:

@@ -12,6 +12,7 @@ from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Texture
 from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
+from hra.files.ply import COLORS, color_shares, ply_colors
 from hra.files.ply.binary import read_binary
 from hra.files.ply.columns import Columns
 from hra.files.ply.header import parse_ply_header
@@ -21,7 +22,7 @@ _COORDINATES = (("u", "v"), ("s", "t"), ("texture_u", "texture_v"))
 _CORNERS = ("vertex_indices", "vertex_index")
 _TEXTURE_FILE = b"texturefile"
 # What is read of vertices, what of faces changes how a mesh looks and is not read, and elements that are read.
-_READ = {*"xyz", "nx", "ny", "nz", "red", "green", "blue", "alpha", *(name for pair in _COORDINATES for name in pair)}
+_READ = {*"xyz", "nx", "ny", "nz", *COLORS, "alpha", *(name for pair in _COORDINATES for name in pair)}
 _UNREAD, _ELEMENTS = ("texnumber", "color"), ("vertex", "face", "tristrips")
 
 
@@ -45,90 +46,76 @@ def read_ply(
     positions = _columns(vertices, "x", "y", "z")
     if positions is None:
         raise FileError("the PLY file has no vertices with x, y and z", where=where)
+    arrays: dict[str, np.ndarray] = {}
     if attributes:
-        _name_losses(elements, where)
-    if "face" not in elements and "tristrips" in elements:
-        parsed = Parsed(positions, strips(*_corners(elements["tristrips"], where)))
-        return _of_vertices(parsed, vertices, header.comments, files, where, attributes)
-    faces = elements.get("face", Columns())
+        arrays, names = _arrays(vertices, where)
+        _name_losses(elements, names, where)
+    faces, runs = (elements.get(name, Columns()) for name in ("face", "tristrips"))
     corners, offsets = _corners(faces, where)
     places, polygons = triangulate(corners, offsets, where, at_corners(positions, corners))
-    parsed = Parsed(positions, corners[places], None, polygons)
-    own = _corner_uv(faces, offsets, where) if attributes else None
-    shades = _face_colors(faces, vertices, where) if attributes else None
-    if own is None and shades is None:
-        return _of_vertices(parsed, vertices, header.comments, files, where, attributes)
-    if shades is not None:
-        shades = np.repeat(shades[np.searchsorted(offsets, places[:, 0], "right") - 1], 3, axis=0)
-    uv = None if own is None else own[places].reshape(-1, 2)
-    return _of_corners(parsed, vertices, uv, shades, header.comments, files, where)
+    triangles, more = corners[places], strips(*_corners(runs, where))
+    own = _corner_arrays(faces, offsets, places, "colors" in arrays, where) if attributes and len(corners) else {}
+    if own and len(more):
+        what = f"{where}: {len(more)} triangles of strips were left out: faces have colours or coordinates of their own"
+        warnings.warn(what, RepairWarning, stacklevel=3)
+    elif len(more):
+        triangles = np.concatenate([triangles, more])
+    flat = triangles.reshape(-1)
+    # Numbers that are out of range are left to the check of all triangles, which names the first one.
+    if not (arrays or own) or not flat.size or flat.min() < 0 or flat.max() >= len(positions):
+        return Parsed(positions, triangles, None, polygons)
+    if own:  # every corner becomes a vertex, and welding joins them again
+        arrays = {name: values[flat] for name, values in arrays.items()} | own
+        positions, triangles = positions[flat], np.arange(len(flat)).reshape(-1, 3)
+    material = _material(header.comments, files, where) if "uv" in arrays else None
+    carried = vertex_attributes(len(positions), where, material=material, **arrays)
+    return Parsed(positions, triangles, carried, polygons, shares_vertices=not own)
 
 
-def _name_losses(elements: Mapping[str, Columns], where: str) -> None:
-    """Warn of what has no place in a mesh."""
+def _name_losses(elements: Mapping[str, Columns], colors: tuple[str, ...], where: str) -> None:
+    """Warn of what has no place in a mesh; ``colors`` are the names of those of vertices that are read."""
     vertices, faces = elements.get("vertex", Columns()), elements.get("face", Columns())
-    lost = [f"{name} of vertices" for name in (*vertices.scalars, *vertices.lists) if name not in _READ]
+    read = {*_READ, *colors}
+    lost = [f"{name} of vertices" for name in (*vertices.scalars, *vertices.lists) if name not in read]
     lost += [f"{name} of faces" for name in _UNREAD if name in faces.lists or np.any(faces.scalars.get(name, 0))]
     lost += [f"element {name}" for name in elements if name not in _ELEMENTS]
     if lost:
         warnings.warn(f"{where}: left out were {', '.join(lost)}"[:500], RepairWarning, stacklevel=4)
 
 
-def _face_colors(faces: Columns, vertices: Columns, where: str) -> np.ndarray | None:
-    """Colours [F, 3 or 4] of all faces; None if there are none, or vertices have theirs."""
-    found = _vertex_arrays(faces).get("colors")
-    if found is not None and "colors" in _vertex_arrays(vertices):
+def _arrays(element: Columns, where: str) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
+    """Normals, colours and coordinates of an element's rows, those that are there, and the names of its colours."""
+    colors, names = _colors(element, where)
+    uv = next((found for pair in _COORDINATES if (found := _columns(element, *pair)) is not None), None)
+    found = {"normals": _columns(element, "nx", "ny", "nz"), "colors": colors, "uv": _turn(uv)}
+    return {name: values for name, values in found.items() if values is not None}, names
+
+
+def _colors(element: Columns, where: str) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """Colours [n, 3 or 4], bytes as they are and others in 0 .. 1, and the names of red, green and blue."""
+    names = (*COLORS, "alpha") if "alpha" in element.scalars else COLORS
+    if all(name in element.scalars and element.scalars[name].dtype == np.uint8 for name in names):
+        return _columns(element, *names), COLORS
+    shares, found = ply_colors(element.scalars, where)
+    if shares is not None and "alpha" in element.scalars:
+        shares = np.column_stack([shares, color_shares(element.scalars["alpha"][:, None], where)])
+    return shares, found
+
+
+def _corner_arrays(
+    faces: Columns, offsets: np.ndarray, places: np.ndarray, colored: bool, where: str
+) -> dict[str, np.ndarray]:
+    """What faces say of the corners of triangles at ``places`` [T, 3]; no colours where vertices are ``colored``."""
+    arrays: dict[str, np.ndarray] = {}
+    uv, (colors, _) = _corner_uv(faces, offsets, where), _colors(faces, where)
+    if uv is not None:
+        arrays["uv"] = uv[places].reshape(-1, 2)
+    if colors is not None and colored:
         what = f"{where}: colours of faces were left out: vertices have colours, too"
-        warnings.warn(what, RepairWarning, stacklevel=3)
-        return None
-    return found
-
-
-def _of_vertices(
-    parsed: Parsed,
-    vertices: Columns,
-    comments: tuple[bytes, ...],
-    files: SiblingFiles,
-    where: str,
-    attributes: bool,
-) -> Parsed:
-    if not attributes or not len(parsed.triangles):
-        return parsed
-    arrays = _vertex_arrays(vertices)
-    uv = _vertex_uv(vertices)
-    material = None if uv is None else _material(comments, files, where)
-    carried = vertex_attributes(len(parsed.positions), where, uv=_turn(uv), material=material, **arrays)
-    return Parsed(parsed.positions, parsed.triangles, carried, parsed.polygons)
-
-
-def _vertex_uv(vertices: Columns) -> np.ndarray | None:
-    return next((found for pair in _COORDINATES if (found := _columns(vertices, *pair)) is not None), None)
-
-
-def _of_corners(
-    parsed: Parsed,
-    vertices: Columns,
-    uv: np.ndarray | None,
-    colors: np.ndarray | None,
-    comments: tuple[bytes, ...],
-    files: SiblingFiles,
-    where: str,
-) -> Parsed:
-    """Coordinates of corners or colours of faces: every corner becomes a vertex, and welding joins them again."""
-    corners = parsed.triangles.reshape(-1)
-    bad = np.flatnonzero((corners < 0) | (corners >= len(parsed.positions)))
-    if bad.size:  # left to the check of all triangles, which names the first one
-        return parsed
-    arrays = {name: values[corners] for name, values in _vertex_arrays(vertices).items()}
-    if colors is not None:
-        arrays["colors"] = colors
-    if uv is None:
-        uv = _vertex_uv(vertices)
-        uv = None if uv is None else uv[corners]
-    material = None if uv is None else _material(comments, files, where)
-    carried = vertex_attributes(len(corners), where, uv=_turn(uv), material=material, **arrays)
-    triangles = np.arange(len(corners)).reshape(-1, 3)
-    return Parsed(parsed.positions[corners], triangles, carried, parsed.polygons, shares_vertices=False)
+        warnings.warn(what, RepairWarning, stacklevel=4)
+    elif colors is not None:
+        arrays["colors"] = np.repeat(colors[np.searchsorted(offsets, places[:, 0], "right") - 1], 3, axis=0)
+    return arrays
 
 
 def _corners(faces: Columns, where: str) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +134,7 @@ def _corner_uv(faces: Columns, offsets: np.ndarray, where: str) -> np.ndarray | 
     if found is None:
         return None
     if np.array_equal(found.offsets, 2 * offsets):
-        return found.values.reshape(-1, 2)
+        return _turn(found.values.reshape(-1, 2))
     what = f"{where}: texture coordinates were left out: their number differs from the corners'"
     warnings.warn(what, RepairWarning, stacklevel=2)
     return None
@@ -156,15 +143,6 @@ def _corner_uv(faces: Columns, offsets: np.ndarray, where: str) -> np.ndarray | 
 def _turn(uv: np.ndarray | None) -> np.ndarray | None:
     """Move the origin of coordinates from the lower left corner to the upper left one."""
     return None if uv is None else np.stack([uv[:, 0], 1 - uv[:, 1]], axis=1)
-
-
-def _vertex_arrays(vertices: Columns) -> dict[str, np.ndarray]:
-    colors = _columns(vertices, "red", "green", "blue", "alpha")
-    found = {
-        "normals": _columns(vertices, "nx", "ny", "nz"),
-        "colors": _columns(vertices, "red", "green", "blue") if colors is None else colors,
-    }
-    return {name: values for name, values in found.items() if values is not None}
 
 
 def _columns(element: Columns, *names: str) -> np.ndarray | None:

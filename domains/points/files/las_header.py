@@ -16,6 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from hra.errors import FileError, HraError, MissingExtra, RepairWarning
+from hra.files.ply import shown_colors
 
 # Bytes of a record of each kind without its content.
 _RECORD, _EXTENDED_RECORD = 54, 60
@@ -177,12 +178,6 @@ class GrowingShades:
             return np.full((len(shades), 3), 0.5)
         white = np.searchsorted(self._counts.cumsum(), _WHITE * self._counts.sum()) or there[-1]
         return np.repeat((shades[:, 3:] / white).clip(0, 1), 3, axis=1)
-
-
-def shown_colors(colors: np.ndarray, full: int) -> np.ndarray:
-    """Colours in 0 .. 1, from what is stored and the largest number that is stored anywhere."""
-    # 16 bits by the format, but many writers fill only eight.
-    return colors / (255 if full <= 255 else 65535)
 
 
 def las_colors(found: Any) -> np.ndarray:

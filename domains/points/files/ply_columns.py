@@ -8,52 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from hra.domains.points.files.field_names import free_name
-from hra.domains.points.files.las_header import shown_colors
 from hra.domains.points.files.splat_formats import PACKED
 from hra.errors import RepairWarning
+from hra.files.ply import COLORS
 
 # A file that has all of them, "scale_2" aside, holds splats.
 SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")
-COLORS = ("red", "green", "blue")
-_OTHER_COLORS = (("diffuse_red", "diffuse_green", "diffuse_blue"), ("r", "g", "b"))
 _OWN = {*"xyz", *COLORS, "radius"}
-# Fractions that differ by so much from 0 .. 1 were rounded.
-_ROUNDED = 1e-3
-
-
-def ply_colors(vertices: Mapping[str, np.ndarray], where: str) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Colours [P, 3] of vertices and the names of their properties; None and no names where there are none.
-
-    Whole numbers are of 8 or 16 bits as those of LAS, whatever type they have; larger ones are shares of the largest
-    of their type. Fractions are those of 0 .. 1; up to 255 they are read as of 8 bits. What cannot be colours is passed
-    on under "red", "green" and "blue", to be refused, and left to be fields under other names.
-
-    Warns
-    -----
-    RepairWarning : fractions were read as of 8 bits.
-    """
-    for names in (COLORS, *_OTHER_COLORS):
-        if all(name in vertices for name in names):
-            found = np.column_stack([vertices[name] for name in names])
-            shown = _shown(found, where)
-            if names == COLORS or ((shown >= 0) & (shown <= 1)).all():
-                return shown, names
-    return None, ()
-
-
-def _shown(found: np.ndarray, where: str) -> np.ndarray:
-    least, most = (found.min(), found.max()) if len(found) else (0, 0)
-    if found.dtype.kind != "f":
-        largest = np.iinfo(found.dtype).max
-        # Types of more than 16 bits often hold fewer; where a type has fewer, its largest number is white.
-        return found / largest if most > 65535 or (most > 255 and largest < 65535) else shown_colors(found, int(most))
-    if least >= -_ROUNDED and most <= 1 + _ROUNDED:
-        return found.clip(0, 1)
-    if least < 0 or not most <= 255:
-        return found
-    what = f"{where}: colours go up to {most:g}, and were read as numbers from 0 to 255"
-    warnings.warn(what[:500], RepairWarning, stacklevel=5)
-    return found / 255
 
 
 def field_columns(fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -24,7 +24,7 @@ from hra.domains.points.files.copc_writing import write_copc
 from hra.domains.points.files.finite import check_finite, checked_splats, naming_file
 from hra.domains.points.files.las import read_las
 from hra.domains.points.files.origins import axis_origin
-from hra.domains.points.files.ply_columns import COLORS, SPLAT, field_columns, ply_colors
+from hra.domains.points.files.ply_columns import SPLAT, field_columns
 from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
 from hra.errors import FileError, HraError, RepairWarning
 from hra.files.atomic_write import write_atomically
@@ -32,7 +32,7 @@ from hra.files.images.opening import decoded_upright
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path, read_regular
-from hra.files.ply import Columns, binary_table, read_elements
+from hra.files.ply import COLORS, Columns, binary_table, ply_colors, read_elements
 
 # What else trained splats have in PLY, of no meaning for pictures.
 _UNUSED = {*"xyz", "nx", "ny", "nz", *SPLAT}

@@ -48,6 +48,47 @@ def loaded(folder: Path, name: str, content: str | bytes) -> meshes.TriangleMesh
         return meshes.load(folder / name)
 
 
+@pytest.mark.parametrize(
+    ("kind", "names", "values"),
+    [
+        ("int", "red green blue", "64 128 255"),
+        ("ushort", "red green blue", "64 128 255"),
+        ("ushort", "red green blue", "16448 32896 65535"),
+        ("uchar", "diffuse_red diffuse_green diffuse_blue", "64 128 255"),
+        ("float", "r g b", "0.25098 0.50196 1"),
+    ],
+)
+def test_colours_of_ply_are_those_of_clouds(kind: str, names: str, values: str, tmp_path: Path):
+    extra = "".join(f"property {kind} {name}\n" for name in names.split())
+    mesh = loaded(tmp_path, "a.ply", ply(extra, "", [f"{place} {values}" for place in PLACES], ["3 0 1 2", "3 0 2 3"]))
+    assert colors_of(mesh) == [[64, 128, 255]] * 2
+
+
+def test_colours_outside_of_their_range_are_named(tmp_path: Path):
+    extra = "".join(f"property float {name}\n" for name in ("red", "green", "blue"))
+    (tmp_path / "a.ply").write_text(ply(extra, "", [f"{place} -1 300 0" for place in PLACES], ["3 0 1 2", "3 0 2 3"]))
+    with pytest.warns(RepairWarning, match="colours of 4 vertices are outside of 0 to 1 and were clipped"):
+        assert colors_of(meshes.load(tmp_path / "a.ply")) == [[0, 255, 0]] * 2
+
+
+@pytest.mark.parametrize("faces", [[], ["3 0 1 2"]])
+def test_strips_beside_faces_are_read(faces: list[str], tmp_path: Path):
+    text = ply("", "", [*PLACES, "0 0 1"], faces)
+    text = text.replace("end_header", "element tristrips 1\nproperty list int int vertex_indices\nend_header")
+    (tmp_path / "a.ply").write_text(text + "4 0 1 4 3\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert len(meshes.load(tmp_path / "a.ply").triangles) == 2 + len(faces)
+
+
+def test_strips_beside_faces_of_their_own_colours_are_named(tmp_path: Path):
+    text = ply("", rgb(), PLACES, ["3 0 1 2 255 0 0", "3 0 2 3 255 0 0"])
+    text = text.replace("end_header", "element tristrips 1\nproperty list int int vertex_indices\nend_header")
+    (tmp_path / "a.ply").write_text(text + "3 0 1 3\n")
+    with pytest.warns(RepairWarning, match="1 triangles of strips were left out: faces have colours or coordinates"):
+        assert colors_of(meshes.load(tmp_path / "a.ply")) == [RED, RED]
+
+
 def test_face_colours_of_ply_are_kept(tmp_path: Path):
     text = ply("", rgb(), PLACES, ["3 0 1 2 255 0 0", "3 0 2 3 0 0 255"])
     assert colors_of(loaded(tmp_path, "a.ply", text)) == [RED, BLUE]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.files import obj_lines
 from hra.domains.meshes.files.obj_lines import FAST, read_lines
+from hra.domains.meshes.files.obj_words import NO_COLOR
 from hra.errors import FileError, LimitExceeded, RepairWarning
 from hra.files.limits import DEFAULT, Limits
 from tests.helpers.obj_lines_cases import above
@@ -65,7 +66,7 @@ def outcome(text: bytes) -> object:
 
 def test_a_backslash_joins_lines_with_a_blank() -> None:
     found = read_lines(b"v 1 2 3\\\n 1 0 0\nv 4\\\n5\\\n6\nf 1 2\\\n1\n", "a.obj")
-    assert found.positions.tolist() == [1, 2, 3, 4, 5, 6] and found.colors.tolist() == [1, 0, 0, 1, 1, 1]
+    assert found.positions.tolist() == [1, 2, 3, 4, 5, 6] and found.colors.tolist() == [1, 0, 0, *[NO_COLOR] * 3]
     assert found.corners.tolist()[::3] == [0, 1, 0] and found.face_lines.tolist() == [6]
 
 

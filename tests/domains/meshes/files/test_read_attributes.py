@@ -345,9 +345,11 @@ def obj_folder(tmp_path: Path) -> Path:
 
 
 def test_obj_with_materials_and_indexed_attributes(obj_folder: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RepairWarning)
+    with pytest.warns(RepairWarning) as said:
         mesh = meshes.load(obj_folder / "a.obj")
+    assert [str(one.message).partition("a.obj: ")[2] for one in said] == [
+        "1 materials that no material file has became plain ones: 'unknown'"
+    ]
     assert [m.name for m in carried(mesh).materials] == ["red", "textured", "unknown"]
     red, textured, unknown = carried(mesh).materials
     assert red.base_color == (1.0, 0.0, 0.0, 0.5)
