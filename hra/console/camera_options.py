@@ -212,8 +212,9 @@ def _between(eye: Sequence[float], target: Sequence[float], up: Any, viewport: t
     import math
 
     from hra.camera import Camera
+    from hra.model.arrays import numbers
 
-    near = max(math.dist(eye, target), 1e-30) / 1000
+    near = max(math.dist(numbers("eye", eye), numbers("target", target)), 1e-30) / 1000
     return Camera.perspective(eye, target, up, near=near, viewport=viewport)
 
 

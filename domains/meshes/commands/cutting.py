@@ -92,7 +92,9 @@ def say_what_is_left_out(attributes: Any, out: Path | None) -> None:
 
 
 def end_with_outcome(chosen: Cut) -> None:
-    """Say at the end whether the tolerance was met; exit code 1 if not."""
+    """Say at the end whether anything is seen and the tolerance was met; exit code 1 if not."""
+    if chosen.unseen():
+        typer.echo("note: the camera sees nothing of the mesh, so the cut is the coarsest", err=True)
     outcome = chosen.outcome()
     if outcome is not None:
         typer.echo(outcome)

@@ -237,6 +237,15 @@ class Cut:
         hierarchy, metric = self.allocation.hierarchy, SurfaceError(getattr(self.allocator.metric, "error", "quadric"))
         return float(metric.peak(hierarchy, None)[self.allocation.cut].max(initial=0.0))
 
+    def unseen(self) -> bool:
+        """Whether the camera sees nothing of the mesh, so that every cut is as good as the coarsest."""
+        from hra.domains.meshes import ScreenError
+
+        hierarchy = self.allocation.hierarchy
+        if self.view.all_sides is not None or not hierarchy.attribute("error").any():
+            return False
+        return not ScreenError("quadric").peak(hierarchy, self.view.context).any()
+
     def outcome(self) -> str | None:
         """The tolerance beside what was reached, None without one."""
         if self.tolerance is None:

@@ -78,14 +78,16 @@ def _levels(triangles: str, ratios: str, sizes: str) -> list[float]:
     given = sum(map(bool, (triangles, ratios, sizes)))
     if given != 1:
         what = "several kinds of levels were given" if given else "no levels were given"
-        raise HraError(what, where="hra mesh lods", fix=f"add {_FIX}")
+        raise HraError(what, where="hra mesh lods", fix=f"{'use one of' if given else 'add'} {_FIX}")
     if sizes:
         return sorted({float(byte_count(part)) for part in sizes.split(",")}, reverse=True)
     levels = [count(part) for part in (triangles or ratios).split(",")]
     share = bool(ratios)
     if not all(0 < level < math.inf and (level <= 1) == share for level in levels):
         where = "--ratios" if share else "--triangles"
-        raise HraError(f"{(triangles or ratios)[:60]!r} are not levels", where=where, fix=f"write {_FIX}")
+        kind = "shares above 0 and up to 1" if share else "numbers of triangles above 1"
+        what = f"{(triangles or ratios)[:60]!r} are not levels: these are {kind}"
+        raise HraError(what, where=where, fix=f"write {_FIX}")
     return sorted(levels, reverse=True)
 
 

@@ -30,6 +30,7 @@ from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
 from hra.domains.meshes.files.gltf_primitives import triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
+from hra.domains.meshes.files.suffixes import GLTF
 from hra.domains.meshes.files.write_glb import container
 from hra.domains.meshes.mesh.materials import image_type
 from hra.domains.meshes.mesh.meshopt import unique_rows
@@ -103,9 +104,15 @@ class GltfScene:
 
         Raises
         ------
-        FileError, LimitExceeded, MissingExtra : see `load`.
+        FileError, LimitExceeded, MissingExtra : see `load`; or another suffix.
         """
         file = local_path(path)
+        if file.suffix.lower() not in GLTF:
+            what, fix = (
+                f"{file.suffix[:20]!r} is no suffix of a glTF scene",
+                f"use {', '.join(GLTF)}; of a mesh lod_chain",
+            )
+            raise FileError(what, where=str(path), fix=fix)
         data = read_regular(file, limits)
         files = SiblingFiles(file.parent, limits, len(data))
         accessors, text = open_gltf(data, files, str(path), limits, repeated=False)

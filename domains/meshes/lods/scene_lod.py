@@ -42,11 +42,12 @@ from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError, all_round_distance
-from hra.errors import FileError, HraError, MeshError, RepairWarning
+from hra.errors import FileError, HraError, MeshError, RepairWarning, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
 from hra.files.ply import split_origin
+from hra.model.arrays import numbers
 from hra.traversals.exact import Exact
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def scene_lod(
 
     Raises
     ------
-    HraError : levels that do not fall, or are not above 0; another unit.
+    HraError : levels that are no numbers, do not fall, or are not above 0; another unit or lens.
     BudgetTooSmall : a level in bytes below the coarsest triangles with the smallest images.
     FileError, LimitExceeded, MeshError, MissingExtra, BackendUnavailable : see `load`.
 
@@ -187,6 +188,12 @@ def scene_lod(
     """
     if unit not in ("triangles", "bytes"):
         raise HraError(f"a unit of {unit!r}", where="unit", fix="use 'triangles' or 'bytes'")
+    levels = numbers("levels", levels).tolist()
+    if unit == "bytes" and (not levels or levels != sorted(set(levels), reverse=True) or levels[-1] < 1):
+        what, fix = f"sizes must fall from fine to coarse, got {levels}", "use numbers of bytes such as [2e6, 5e5]"
+        raise HraError(what, where="levels", fix=fix)
+    if lens is not None and not isinstance(lens, Camera):
+        raise wrong_kind("lens", lens, Camera, "make one by hra.Camera.perspective")
     scene = GltfScene.open(source, limits)
     stand_in = _stand_in(scene, once=unit == "bytes")
     # Bounds of clusters decide only what images get: the distances of levels are measured on the levels.
@@ -236,8 +243,6 @@ def _within_bytes(
     """Levels whose files have at most this many bytes, each a refinement of the next coarser one."""
     from hra.domains.meshes.lods.byte_budget import ByteBudget
 
-    if not levels or list(levels) != sorted(set(levels), reverse=True) or not levels[-1] >= 1:
-        raise HraError(f"sizes must fall from fine to coarse, got {list(levels)}", where="levels")
     contents = [scene.image(number) for number in range(len(scene.accessors.header.get("images", [])))]
     images = [] if keep_textures else _shown(scene, stand_in, contents)
     enlarged = stand_in.moved(clusters.positions, of_source)

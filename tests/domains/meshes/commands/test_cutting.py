@@ -48,6 +48,16 @@ def test_without_a_camera_a_cut_is_the_best_from_all_sides(ball: Path) -> None:
     assert "seen_from" not in one_side and one_side["residual_px2"] > 0
 
 
+def test_a_camera_that_sees_nothing_is_said(ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = "note: the camera sees nothing of the mesh"
+    away = ("--eye", "0,0,50", "--target", "0,0,90")
+    assert run("cut", ball / "ball.hra", "--pixels", 1, *away) == 0
+    assert said in capsys.readouterr().err
+    for seen in (("--eye", "0,0,50"), ("--azimuth", 30), ()):
+        assert run("cut", ball / "ball.hra", "--pixels", 1, *seen) == 0
+        assert said not in capsys.readouterr().err
+
+
 def test_what_a_format_does_not_hold_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ball = trimesh.creation.icosphere(subdivisions=3)
     red = meshes.VertexAttributes(colors=np.tile(np.array([200, 20, 20, 255], np.uint8), (len(ball.vertices), 1)))

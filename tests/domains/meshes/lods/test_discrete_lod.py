@@ -7,7 +7,7 @@ import pytest
 
 import hra
 from hra.domains import meshes
-from hra.errors import BudgetTooSmall, HraError
+from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,11 @@ def test_a_budget_takes_the_finest_level_that_fits(chain: meshes.DiscreteLOD, bu
 def test_a_budget_below_the_coarsest_level_is_refused(chain: meshes.DiscreteLOD) -> None:
     with pytest.raises(BudgetTooSmall, match="40 triangles"):
         chain.by_budget(39)
+    for wrong in (float("nan"), "a", None):
+        with pytest.raises(InvalidBudget):
+            chain.by_budget(wrong)  # type: ignore[arg-type]
+    with pytest.raises(HraError, match="camera must be a Camera"):
+        chain.by_pixels(3, 1.0)  # type: ignore[arg-type]
 
 
 def test_pixels_take_the_coarsest_level_that_is_good_enough(

@@ -879,8 +879,17 @@ def test_levels_are_checked(tmp_path: Path) -> None:
     for wrong in ([], [0.5, 0.7], [-1.0], [0.0]):
         with pytest.raises(HraError):
             meshes.scene_lod(path, wrong)
+    for sizes in ([], [0.5], ["a"], [math.nan], [math.inf], 5e5, [1e4, 2e4], np.array([1e4, 1e4])):
+        with pytest.raises(HraError):
+            meshes.scene_lod(path, sizes, unit="bytes")  # type: ignore[arg-type]
+    assert meshes.scene_lod(path, np.array([2e4, 1e4]), unit="bytes").triangles[1] > 0  # type: ignore[arg-type]
+    with pytest.raises(HraError, match="lens must be a Camera, got a int"):
+        meshes.scene_lod(path, [2e4], unit="bytes", lens=3)  # type: ignore[arg-type]
     with pytest.raises(FileError, match="not written as"):
         meshes.scene_lod(path, [0.5]).export_one(tmp_path / "a.gltf")
+    path.rename(tmp_path / "scene.ply")
+    with pytest.raises(FileError, match=r"'\.ply' is no suffix of a glTF scene"):
+        meshes.scene_lod(tmp_path / "scene.ply", [0.5])
 
 
 def test_a_count_that_cannot_be_had_is_named(tmp_path: Path) -> None:
