@@ -491,7 +491,12 @@ class _Written:
             for mesh, entry in level.items():
                 numbers[step, mesh] = len(meshes)
                 meshes.append(entry)
-        shown = [(k, node["mesh"]) for k, node in enumerate(self.scene.accessors.header["nodes"]) if "mesh" in node]
+        nodes = self.scene.accessors.header["nodes"]
+        shown = [(k, node["mesh"]) for k, node in enumerate(nodes) if "mesh" in node]
+        if numbers and not self.header.get("scenes"):
+            # Without scenes all roots are shown, and levels stand beside them.
+            inner = {child for node in nodes for child in node.get("children", [])}
+            self.header |= {"scenes": [{"nodes": [k for k in range(len(nodes)) if k not in inner]}], "scene": 0}
         for number, mesh in shown:
             if number in weighed:
                 what = f"{self.scene.where}, nodes[{number}]: animated morph weights keep the finest level"
@@ -518,6 +523,8 @@ class _Written:
             for key in own.keys() - {"extensions"}:
                 del node[key]
             _drop(node, "EXT_mesh_gpu_instancing")
+        else:  # levels in its place, and so with all that it has
+            own = {key: value for key, value in node.items() if key not in ("name", "extras")}
         for step, mesh in enumerate(meshes[1:], 1):
             nodes.append(copy.deepcopy(own) | {"name": f"{name} LOD{step}", "mesh": mesh})
         ids = list(range(len(nodes) - len(meshes) + 1, len(nodes)))

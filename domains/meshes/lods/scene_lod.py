@@ -903,13 +903,18 @@ def _joints(
     ]
     if not skins:
         return
-    pivots = joint_pivots(scene.accessors, skins[0])
     parts = [(joints, weights) for joints, weights in influences(scene.accessors, primitive, where)]
     if not parts:
         return
     joints, weights = (np.concatenate(one) for one in zip(*parts, strict=True))
     vertices = np.tile(np.arange(count), len(parts))
     used = np.flatnonzero(weights > 0)
+    most = int(joints[used].max(initial=-1))
+    # Nodes that no scene shows may have skins of other meshes, which have fewer joints.
+    fitting = [skin for skin in skins if most < len(scene.accessors.header["skins"][skin]["joints"])]
+    if not fitting:
+        return
+    pivots = joint_pivots(scene.accessors, fitting[0])
     order = used[np.argsort(joints[used], kind="stable")]
     numbers, begins = np.unique(joints[order], return_index=True)
     for joint, run in zip(numbers, np.split(order, begins[1:]), strict=True):

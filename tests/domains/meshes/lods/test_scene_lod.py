@@ -655,6 +655,43 @@ def test_all_levels_in_one_file_are_those_of_their_nodes(skinned: bool, tmp_path
     assert len(file.header["images"]) == 1 and file.header["materials"] == scene.header["materials"]
 
 
+def test_levels_in_the_place_of_a_node_have_all_that_it_has(tmp_path: Path) -> None:
+    """A hidden mesh of a skin, with a camera: none of its levels is shown, either."""
+    scene = rich()
+    hidden = {"KHR_node_visibility": {"visible": False}}
+    scene.header["nodes"][0] |= {"camera": 0, "extensions": hidden, "extras": {"a": 1}}
+    scene.header["cameras"] = [{"type": "perspective", "perspective": {"yfov": 0.7, "znear": 0.1}}]
+    scene.header["extensionsUsed"] = [*scene.header.get("extensionsUsed", []), "KHR_node_visibility"]
+    meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.5]).export_one(tmp_path / "all.glb")
+    nodes = Read(tmp_path / "all.glb").header["nodes"]
+    assert nodes[0]["extras"] == {"a": 1}
+    (coarse,) = (nodes[k] for k in nodes[0]["extensions"]["MSFT_lod"]["ids"])
+    assert coarse["extensions"] == hidden and coarse["camera"] == 0 and "a" not in coarse["extras"]
+
+
+def test_levels_are_not_shown_where_a_file_has_no_scenes(tmp_path: Path) -> None:
+    scene = Scene()
+    del scene.header["scenes"], scene.header["scene"]
+    meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.5]).export_one(tmp_path / "all.glb")
+    header = Read(tmp_path / "all.glb").header
+    assert header["scenes"] == [{"nodes": [0]}] and header["scene"] == 0
+    with pytest.warns(RepairWarning, match="loses MSFT_lod"):
+        assert len(meshes.load(tmp_path / "all.glb").triangles) == len(scene.triangles)
+
+
+def test_a_skin_of_a_node_that_no_scene_shows_may_have_fewer_joints(tmp_path: Path) -> None:
+    scene = rich()
+    node, nodes = scene.header["nodes"][0], scene.header["scenes"][0]["nodes"]
+    alone = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5])
+    scene.header["skins"].append({"joints": scene.header["skins"][0]["joints"][:1]})
+    scene.header["nodes"].append(dict(node))
+    node["skin"], nodes[nodes.index(0)] = 1, len(scene.header["nodes"]) - 1
+    assert meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5]).triangles == alone.triangles
+    nodes.append(0)
+    with pytest.raises(FileError, match="a vertex names joint 1, but the skin has 1"):
+        meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.5])
+
+
 @pytest.mark.parametrize("skinned", [False, True])
 def test_levels_of_a_node_that_the_source_has_stay(skinned: bool, tmp_path: Path) -> None:
     scene = rich()
