@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -214,9 +215,7 @@ def scene_lod(
             )
             warnings.warn(what, RepairWarning, stacklevel=2)
             counts = [max(count, int(least + spare[-1])) for count in counts]
-        with warnings.catch_warnings():
-            # What is gone may count less in a coarser cluster, which is then taken for as much.
-            warnings.filterwarnings("ignore", "the metric is not monotone", RepairWarning)
+        with _weighed_unevenly():
             cuts = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
         chosen = tuple(stand_in.by_place(clusters.triangles(cut), of_source) for cut in cuts)
         totals = tuple(stand_in.count(level) for level in chosen)
@@ -229,6 +228,17 @@ def scene_lod(
     fitted = [vertices.refitted(clusters.triangles(cut)) for cut in cuts]
     chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in fitted)
     return SceneLOD(scene, chosen, totals, _chain(vertices, fitted, cuts, clusters), vertices.moved())
+
+
+@contextmanager
+def _weighed_unevenly() -> Iterator[None]:
+    """Say nothing of coarser clusters that count less than finer ones, and are then taken for as much.
+
+    They have less of what is gone, or of a mesh that is shown often.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the metric is not monotone", RepairWarning)
+        yield
 
 
 def _within_bytes(
@@ -267,7 +277,8 @@ def _within_bytes(
     for image in images:  # from nearest first: versions are decoded once, for all who look from farther away
         image.ladder(near[0])
     for limit, per_unit in zip(reversed(levels), reversed(near), strict=True):
-        fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
+        with _weighed_unevenly():
+            fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
     own, levels_of, shares = tuple(by_number(one.images) for one in fitted), [], []
     vertices = _Vertices(scene, stand_in, clusters, of_source)
     for one, changed, limit in zip(fitted, own, levels, strict=True):

@@ -344,6 +344,22 @@ def test_what_is_shown_often_keeps_more(unit: Any, tmp_path: Path) -> None:
     assert often > 1.3 * once > 0
 
 
+@pytest.mark.parametrize("unit", ["triangles", "bytes"])
+def test_nothing_is_said_of_how_places_are_weighed(unit: Any, tmp_path: Path) -> None:
+    """Two meshes in each other, one of which is shown in sixteen places: nobody can mend what that does to sums."""
+    scene = Scene()
+    other = copy.deepcopy(scene.primitive)
+    other["attributes"]["POSITION"] = scene.add(scene.positions * np.array([1, -1, 1], np.float32), bounds=True)
+    scene.header["meshes"].append({"primitives": [other]})
+    for place in range(16):
+        scene.header["nodes"].append({"mesh": 1, "translation": [0, 0, place]})
+        scene.header["scenes"][0]["nodes"].append(place + 1)
+    path = scene.write(tmp_path / "scene.glb")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        meshes.scene_lod(path, [0.5, 0.25] if unit == "triangles" else [18_000, 9_000], unit=unit)
+
+
 def features(scene: Scene, numbers: np.ndarray, name: str = "_FEATURE_ID_0") -> None:
     """Give triangles numbers: vertices between two of them are doubled."""
     rows = scene.triangles + 1000 * numbers[:, None]
