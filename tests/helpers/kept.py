@@ -122,6 +122,12 @@ CASES = (
     ),
     Case(
         "PLY mesh",
+        "other properties of faces",
+        written("a.ply", ply("", "property int label\n", PLACES, ["3 0 1 2 7"])),
+        lambda m: False,
+    ),
+    Case(
+        "PLY mesh",
         "several textures (`texnumber`)",
         written("a.ply", ply("", "property int texnumber\n", PLACES, ["3 0 1 2 1"])),
         lambda m: False,

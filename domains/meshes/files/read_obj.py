@@ -18,7 +18,7 @@ from hra.domains.meshes.mesh.materials import Material, Sampler
 from hra.domains.meshes.mesh.meshopt import unique_rows
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
-from hra.files.ply import color_shares
+from hra.files.ply.colors import color_shares
 
 # Of options of textures: how many words follow, at least and at most; and those that are kept.
 _OPTIONS = {"-s": (1, 3), "-o": (1, 3), "-t": (1, 3), "-mm": (2, 2)}

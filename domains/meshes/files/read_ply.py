@@ -12,8 +12,8 @@ from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Texture
 from hra.domains.meshes.mesh.materials import Material
 from hra.errors import FileError, RepairWarning
 from hra.files.limits import DEFAULT, Limits
-from hra.files.ply import COLORS, color_shares, ply_colors
 from hra.files.ply.binary import read_binary
+from hra.files.ply.colors import COLOR_NAMES, COLORS, color_shares, ply_colors
 from hra.files.ply.columns import Columns
 from hra.files.ply.header import parse_ply_header
 from hra.files.ply.text import read_text
@@ -21,9 +21,10 @@ from hra.files.ply.text import read_text
 _COORDINATES = (("u", "v"), ("s", "t"), ("texture_u", "texture_v"))
 _CORNERS = ("vertex_indices", "vertex_index")
 _TEXTURE_FILE = b"texturefile"
-# What is read of vertices, what of faces changes how a mesh looks and is not read, and elements that are read.
+# What is read of vertices and of faces, and elements that are read.
 _READ = {*"xyz", "nx", "ny", "nz", *COLORS, "alpha", *(name for pair in _COORDINATES for name in pair)}
-_UNREAD, _ELEMENTS = ("texnumber", "color"), ("vertex", "face", "tristrips")
+_OF_FACES = {*_CORNERS, "texcoord", "alpha", *(name for names in COLOR_NAMES for name in names)}
+_ELEMENTS = ("vertex", "face", "tristrips")
 
 
 def read_ply(
@@ -77,7 +78,10 @@ def _name_losses(elements: Mapping[str, Columns], colors: tuple[str, ...], where
     vertices, faces = elements.get("vertex", Columns()), elements.get("face", Columns())
     read = {*_READ, *colors}
     lost = [f"{name} of vertices" for name in (*vertices.scalars, *vertices.lists) if name not in read]
-    lost += [f"{name} of faces" for name in _UNREAD if name in faces.lists or np.any(faces.scalars.get(name, 0))]
+    # Zeros are what writers put where there is nothing to say.
+    unread = [name for name, values in faces.scalars.items() if name not in _OF_FACES and np.any(values)]
+    unread += [name for name in faces.lists if name not in _OF_FACES]
+    lost += [f"{name} of faces" for name in unread]
     lost += [f"element {name}" for name in elements if name not in _ELEMENTS]
     if lost:
         warnings.warn(f"{where}: left out were {', '.join(lost)}"[:500], RepairWarning, stacklevel=4)

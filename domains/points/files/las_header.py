@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from hra.errors import FileError, HraError, MissingExtra, RepairWarning
-from hra.files.ply import shown_colors
+from hra.files.ply.colors import shown_colors
 
 # Bytes of a record of each kind without its content.
 _RECORD, _EXTENDED_RECORD = 54, 60

@@ -10,7 +10,7 @@ import numpy as np
 from hra.domains.points.files.field_names import free_name
 from hra.domains.points.files.splat_formats import PACKED
 from hra.errors import RepairWarning
-from hra.files.ply import COLORS
+from hra.files.ply.colors import COLORS
 
 # A file that has all of them, "scale_2" aside, holds splats.
 SPLAT = ("opacity", "scale_0", "scale_1", "scale_2", "rot_0", "rot_1", "rot_2", "rot_3", "f_dc_0", "f_dc_1", "f_dc_2")

@@ -32,7 +32,8 @@ from hra.files.images.opening import decoded_upright
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path, read_regular
-from hra.files.ply import COLORS, Columns, binary_table, ply_colors, read_elements
+from hra.files.ply import Columns, binary_table, read_elements
+from hra.files.ply.colors import COLORS, ply_colors
 
 # What else trained splats have in PLY, of no meaning for pictures.
 _UNUSED = {*"xyz", "nx", "ny", "nz", *SPLAT}

@@ -1,7 +1,3 @@
-from .colors import COLORS as COLORS
-from .colors import color_shares as color_shares
-from .colors import ply_colors as ply_colors
-from .colors import shown_colors as shown_colors
 from .columns import Columns as Columns
 from .columns import Lists as Lists
 from .columns import split_origin as split_origin

@@ -10,7 +10,7 @@ import numpy as np
 from hra.errors import RepairWarning
 
 COLORS = ("red", "green", "blue")
-_OTHER_COLORS = (("diffuse_red", "diffuse_green", "diffuse_blue"), ("r", "g", "b"))
+COLOR_NAMES = (COLORS, ("diffuse_red", "diffuse_green", "diffuse_blue"), ("r", "g", "b"))
 # Fractions that differ by so much from 0 .. 1 were rounded.
 _ROUNDED = 1e-3
 
@@ -25,7 +25,7 @@ def ply_colors(columns: Mapping[str, np.ndarray], where: str) -> tuple[np.ndarra
     -----
     RepairWarning : see `color_shares`.
     """
-    for names in (COLORS, *_OTHER_COLORS):
+    for names in COLOR_NAMES:
         if all(name in columns for name in names):
             shares = color_shares(np.column_stack([columns[name] for name in names]), where)
             if names == COLORS or ((shares >= 0) & (shares <= 1)).all():

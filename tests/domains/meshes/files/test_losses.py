@@ -81,6 +81,13 @@ def test_strips_beside_faces_are_read(faces: list[str], tmp_path: Path):
         assert len(meshes.load(tmp_path / "a.ply").triangles) == 2 + len(faces)
 
 
+def test_what_is_lost_of_faces_is_named(tmp_path: Path):
+    extra = "property int label\nproperty uchar flags\nproperty list uchar float weights\n"
+    (tmp_path / "a.ply").write_text(ply("", extra, PLACES, ["3 0 1 2 7 0 1 0.5", "3 0 2 3 0 0 0"]))
+    with pytest.warns(RepairWarning, match="left out were label of faces, weights of faces$"):
+        meshes.load(tmp_path / "a.ply")
+
+
 def test_strips_beside_faces_of_their_own_colours_are_named(tmp_path: Path):
     text = ply("", rgb(), PLACES, ["3 0 1 2 255 0 0", "3 0 2 3 255 0 0"])
     text = text.replace("end_header", "element tristrips 1\nproperty list int int vertex_indices\nend_header")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hra.errors import RepairWarning
-from hra.files.ply import color_shares, ply_colors
+from hra.files.ply.colors import color_shares, ply_colors
 
 
 def columns(names: str, values: list[float], kind: str = "u1") -> dict[str, np.ndarray]:
