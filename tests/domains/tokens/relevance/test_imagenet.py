@@ -76,3 +76,12 @@ def test_the_real_networks_see_the_same_in_a_batch():
     relevance.prepare(contexts)
     for found, expected in zip((relevance(one) for one in contexts), alone, strict=True):
         assert found == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(any(find_spec(module) is None for module in imagenet._PACKAGES), reason="optional packages")
+@pytest.mark.parametrize("size", [(1, 1), (5, 40), (500, 16)])
+def test_the_real_networks_see_images_that_are_smaller_than_a_cell(size):
+    image = np.random.default_rng(0).random((*size, 3), np.float32)
+    scores = ImageNetRelevance()(TokenContext.of(image, "where is the cat?"))
+    assert scores.shape == tuple(max(1, extent // 32) for extent in size) and np.isfinite(scores).all()

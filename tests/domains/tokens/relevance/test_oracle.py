@@ -28,7 +28,34 @@ def test_the_area_under_the_curve_is_the_one_that_was_set(auc):
     assert (scores > 0).all()
 
 
-@pytest.mark.parametrize("options", [{"auc": 0.4}, {"auc": 1.1}, {"boxes": []}])
+def test_fractions_stand_for_the_pixels_that_they_touch():
+    whole = OracleRelevance([(15, 16, 49, 32)])(CONTEXT)
+    for boxes in ([(15.5, 16.0, 48.1, 32.0)], np.array([[15.5, 16, 48.1, 32]], np.float32)):
+        assert np.array_equal(OracleRelevance(boxes)(CONTEXT), whole)
+
+
+@pytest.mark.parametrize("box", [(1024, 0, 1030, 9), (-9, 0, 0, 9), (0, -9, 9, -1), (0, 2000, 9, 2100)])
+def test_a_box_outside_of_the_image_is_refused_and_no_even_map(box):
+    with pytest.raises(MetricError, match="1024 x 1024"):
+        OracleRelevance([box])(CONTEXT)
+
+
+def test_equal_ones_have_one_hash():
+    assert len({OracleRelevance([(0, 0, 9, 9)]), OracleRelevance(np.array([[0, 0, 9, 9]]))}) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"auc": 0.4},
+        {"auc": 1.1},
+        {"auc": "high"},
+        {"seed": -1},
+        {"seed": 0.5},
+        *({"boxes": boxes} for boxes in ([], None, 5, (0, 0, 9, 9), [(0, 0, 9)], [("a", 0, 9, 9)], [(9, 0, 0, 9)])),
+        *({"boxes": [(0, 0, edge, 9)]} for edge in (0, np.nan, np.inf)),
+    ],
+)
 def test_bad_parameters_are_refused(options):
     with pytest.raises(MetricError):
         OracleRelevance(**{"boxes": [(0, 0, 1, 1)], **options})
