@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 import numpy as np
 
 from hra.errors import HraError
 from hra.files.images import load_image
+from hra_lab.inputs.json_lines import Box, boxes, field, objects, text
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Gold:
     Attributes
     ----------
     file : the image.
+    name : of the image, below the folder; no other image has it.
     question, answer : texts.
     boxes : pixels (x0, y0, x1, y1), end excluded, of every place where the answer stands; what is asked for first.
     paraphrase : the question in other words, or None.
@@ -26,9 +29,10 @@ class Gold:
     """
 
     file: Path
+    name: str
     question: str
     answer: str
-    boxes: tuple[tuple[int, int, int, int], ...]
+    boxes: tuple[Box, ...]
     paraphrase: str | None = None
     group: str = "gold"
 
@@ -48,34 +52,30 @@ def read_gold(images: Path, gold: Path) -> list[Gold]:
 
     Raises
     ------
-    HraError : a line that is no JSON, lacks one of the four, or names no box or no file.
+    HraError : a line that is no JSON object, lacks one of the four or has another kind of value there; an image that is
+        missing or outside of the folder; no box, an empty one, or one that reaches out of the image.
     """
-    found = []
-    for number, line in enumerate(gold.read_text(encoding="utf-8").splitlines(), 1):
-        if line.strip():
-            found.append(_row(images, line, f"{gold.name}, line {number}"))
+    return [_row(images, row, where) for row, where in objects(gold)]
+
+
+def _row(images: Path, row: Mapping[str, Any], where: str) -> Gold:
+    name, question, answer = (text(key, field(row, key, where), where) for key in ("image", "question", "answer"))
+    below = PurePath(name)
+    if below.is_absolute() or ".." in below.parts:
+        raise HraError(f"the image {name!r} is not below the folder", where=where, fix="write its path from --images")
+    file = images / below
+    if not file.is_file():
+        raise HraError(f"there is no image {name} in {images}", where=where, fix="pass its folder as --images")
+    found = boxes(field(row, "boxes", where), file, where)
     if not found:
-        raise HraError("a file without questions", where=gold.name, fix="write one JSON object a line")
-    return found
-
-
-def _row(images: Path, line: str, where: str) -> Gold:
-    fix = 'write {"image": "a.png", "question": "..", "answer": "..", "boxes": [[x0, y0, x1, y1]]}'
-    try:
-        row = json.loads(line)
-        boxes = tuple((int(x0), int(y0), int(x1), int(y1)) for x0, y0, x1, y1 in row["boxes"])
-        made = Gold(
-            images / row["image"],
-            str(row["question"]),
-            str(row["answer"]),
-            boxes,
-            row.get("paraphrase"),
-            str(row.get("set", "gold")),
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise HraError(f"{type(error).__name__}: {error}", where=where, fix=fix) from error
-    if not boxes or any(x1 <= x0 or y1 <= y0 for x0, y0, x1, y1 in boxes):
-        raise HraError("an answer without a box, or an empty one", where=where, fix=fix)
-    if not made.file.is_file():
-        raise HraError(f"there is no image {made.file.name}", where=where, fix="pass its folder as --images")
-    return made
+        raise HraError("an answer without a box", where=where, fix="write where it stands: [[x0, y0, x1, y1]]")
+    paraphrase = row.get("paraphrase")
+    return Gold(
+        file,
+        below.as_posix(),
+        question,
+        answer,
+        found,
+        None if paraphrase is None else text("paraphrase", paraphrase, where),
+        text("set", row.get("set", "gold"), where),
+    )

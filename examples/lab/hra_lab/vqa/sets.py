@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from hra.errors import HraError
+from hra_lab.inputs.json_lines import Box, boxes, field, objects, text
 from hra_lab.vqa.scores import anls, exact_match, vqa_score
 
 Kind = Literal["documents", "photos", "text in the wild", "own"]
-Box = tuple[int, int, int, int]
 _MOST_BYTES = 2**30
 _DEEP = 4  # folders below the one that is given
 _FAR = 0.39  # of the longer side, centre to centre: what lies farther from an answer is periphery
@@ -210,12 +210,9 @@ def own_lines(file: Path) -> list[QuestionSet]:
     HraError : a line that is none of that, or a missing image.
     """
     grouped: dict[tuple[str, Kind], list[Sample]] = {}
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
-        if line.strip():
-            group, sample = _line(file, line, number)
-            grouped.setdefault(group, []).append(sample)
-    if not grouped:
-        raise HraError("a file without questions", where=str(file), fix="write one JSON object a line")
+    for row, where in objects(file):
+        group, sample = _line(file, row, where)
+        grouped.setdefault(group, []).append(sample)
     return [_own(name, kind, samples) for (name, kind), samples in grouped.items()]
 
 
@@ -232,23 +229,18 @@ def _own(name: str, kind: Kind, samples: list[Sample]) -> QuestionSet:
     return QuestionSet(name, kind, *measure, tuple(placed))
 
 
-def _line(file: Path, line: str, number: int) -> tuple[tuple[str, Kind], Sample]:
-    where = f"{file.name}, line {number}"
-    fix = 'write {"image": "a.png", "question": "..", "answers": [".."], "boxes": [[x0, y0, x1, y1]]}'
-    try:
-        row = json.loads(line)
-        answers = tuple(map(str, row["answers"] if "answers" in row else [row["answer"]]))
-        boxes = tuple((int(x0), int(y0), int(x1), int(y1)) for x0, y0, x1, y1 in row.get("boxes") or ())
-        image, question, kind = str(row["image"]), str(row["question"]), row.get("kind", "own")
-        name, identity = str(row.get("set", file.stem)), str(row.get("id", number))
-    except (ValueError, KeyError, TypeError) as error:
-        raise HraError(f"{type(error).__name__}: {error}", where=where, fix=fix) from error
-    if not answers or isinstance(row.get("answers"), str) or any(x1 <= x0 or y1 <= y0 for x0, y0, x1, y1 in boxes):
-        raise HraError("no answer, or an empty box", where=where, fix=fix)
+def _line(file: Path, row: Mapping[str, Any], where: str) -> tuple[tuple[str, Kind], Sample]:
+    image, question = (text(key, field(row, key, where), where) for key in ("image", "question"))
+    given = row["answers"] if "answers" in row else [field(row, "answer", where)]
+    if not isinstance(given, list) or not given or not all(isinstance(one, str) for one in given):
+        raise HraError(f"answers is {given!r:.60}", where=where, fix='write a list of texts: ["..", ".."]')
+    answers = tuple(given)
+    kind, name = row.get("kind", "own"), text("set", row.get("set", file.stem), where)
     if kind not in get_args(Kind):
         raise HraError(f"an unknown kind {kind!r}", where=where, fix=f"use one of {', '.join(get_args(Kind))}")
-    root = file.parent
-    return (name, kind), replace(_sample(root, (root,), (image,), identity, question, answers, where), boxes=boxes)
+    root, identity = file.parent, str(row.get("id", where.rpartition(" ")[2]))
+    sample = _sample(root, (root,), (image,), identity, question, answers, where)
+    return (name, kind), replace(sample, boxes=boxes(row.get("boxes") or [], sample.image, where))
 
 
 def _others(sample: Sample, beside: list[Sample]) -> Iterator[tuple[str, str, tuple[str, ...]]]:

@@ -87,6 +87,25 @@ def test_pixels_measure_every_method_on_ones_own_images(own, tmp_path):
     assert {"pyramid", "downsample", "oracle"} <= {row["method"] for row in made["rows"]}
 
 
+def test_pixels_tell_images_of_one_name_apart_and_take_those_of_a_few_patches(own, tmp_path):
+    folder, gold = own
+    page = Image.open(folder / "page.png")
+    (tmp_path / "turned").mkdir()
+    page.save(tmp_path / "page.png")
+    page.transpose(Image.Transpose.ROTATE_90).save(tmp_path / "turned/page.png")
+    Image.new("RGB", (40, 24), (200, 10, 10)).save(tmp_path / "few.png")
+    row = {**json.loads(gold.read_text().splitlines()[0]), "boxes": [[0, 0, 9, 9]]}
+    rows = [{**row, "image": name, "set": "few" if name == "few.png" else "pages"}
+            for name in ("page.png", "turned/page.png", "few.png")]  # fmt: skip
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = invoke("pixels", "--images", str(tmp_path), "--gold", str(tmp_path / "gold.jsonl"))
+    assert done.exit_code == 0, done.output
+    # Down-sampling is compared with itself, image by image.
+    lines = [line.split(" | ") for line in done.output.splitlines() if line.startswith("| `downsample`")]
+    assert [(cells[2], cells[-1]) for cells in lines] == [("+0.00", "0 of 2 |"), ("+0.00", "0 of 1 |")]
+    assert "nan" not in done.output and "with a base" not in done.output
+
+
 def test_seeing_asks_the_network_about_the_boxes(own, tmp_path, monkeypatch):
     from hra.domains import tokens
     from hra_lab.evaluation.answers import seeing

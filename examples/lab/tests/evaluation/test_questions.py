@@ -7,7 +7,7 @@ import pytest
 
 from hra.domains import tokens
 from hra.domains.tokens.text.reader import can_read
-from hra_lab.evaluation.questions import reading, showing
+from hra_lab.evaluation.questions import gold, reading, showing
 from hra_lab.evaluation.questions.pairs import Pair, pairs
 from hra_lab.evaluation.questions.question_page import findings, render
 from hra_lab.evaluation.questions.run import FULL
@@ -98,3 +98,28 @@ def test_boxes_of_answers_lie_in_their_images(asked: list[Pair]):
     for pair in asked:
         x0, y0, x1, y1 = pair.box
         assert 0 <= x0 < x1 <= pair.image.shape[1] and 0 <= y0 < y1 <= pair.image.shape[0]
+
+
+def sure(*pairs: tuple[float, bool]) -> list[dict]:
+    about = {
+        "method": gold.PHRASE,
+        "budget": 64,
+        "used": True,
+        "score": 1.0,
+        "set": "own",
+        "seconds": 0.1,
+        "counts": {},
+    }
+    return [{**about, "number": i, "confidence": said, "hit": hit} for i, (said, hit) in enumerate(pairs)]
+
+
+def test_every_confidence_is_in_one_fifth():
+    said = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    bins, error = gold.reliability(sure(*((one, True) for one in said)))
+    assert [count for *_, count in bins] == [1, 1, 1, 1, 2]
+    assert error == pytest.approx(1 - np.mean(said))
+
+
+def test_no_confidence_makes_no_calibration_error():
+    assert "Expected calibration error 0.000" not in gold.summary([{**sure((0.9, True))[0], "used": False}], "own")
+    assert "Expected calibration error 0.100" in gold.summary(sure((0.9, True)), "own")

@@ -151,14 +151,14 @@ def own_tasks(asked: Iterable[Gold]) -> Iterator[Task]:
     for gold in asked:
         image, box = gold.image(), gold.boxes[0]
         right = int(_seen(image, box).argmax())
-        scene = Scene(gold.file.name, image, Thing(gold.answer, "", gold.file.name, (right,)), box)
-        yield Task(f"{gold.file.name}: {gold.question}", image, gold.question, box, guide, partial(_scores, scene))
+        scene = Scene(gold.name, image, Thing(gold.answer, "", gold.name, (right,)), box)
+        yield Task(f"{gold.name}: {gold.question}", image, gold.question, box, guide, partial(_scores, scene))
 
 
 def _seen(picture: np.ndarray, box: tuple[int, int, int, int]) -> np.ndarray:
     """The probability of each of 1000 classes of what a box holds."""
     x0, y0, x1, y1 = box
-    return _classify()(resized(picture[max(y0, 0) : y1, max(x0, 0) : x1], _SIDE))
+    return _classify()(resized(picture[y0:y1, x0:x1], _SIDE))
 
 
 def _scores(scene: Scene, picture: np.ndarray) -> dict[str, float]:

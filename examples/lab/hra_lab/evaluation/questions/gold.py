@@ -40,11 +40,11 @@ def gold_rows(asked: Sequence[Gold], progress: Callable[[str], None], plain: boo
     base: tokens.TokenContext | None = None
     allocator, before = tokens.PyramidSampling(), None
     for number, gold in enumerate(asked):
-        progress(f"{number + 1} of {len(asked)}: {gold.file.name}")
+        progress(f"{number + 1} of {len(asked)}: {gold.name}")
         if base is None or gold.file != before:
             base, before = allocator.context(gold.image(), gold.question), gold.file
         with one_core():
-            about = {"number": number, "set": gold.group, "image": gold.file.name, "question": gold.question}
+            about = {"number": number, "set": gold.group, "image": gold.name, "question": gold.question}
             yield from ({**about, **row} for row in _question(gold, base, plain))
 
 
@@ -127,15 +127,14 @@ def reliability(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[float, fl
     told = [row for row in rows if row["method"] in (PHRASE, PARAPHRASED) and row["budget"] == BUDGETS[1]]
     told = [row for row in told if row["used"]]  # the others name no place
     pairs = np.array([(row["confidence"], row["hit"]) for row in told if row["confidence"] is not None], float)
+    pairs = pairs.reshape(-1, 2)
     bins, error = [], 0.0
-    for low in np.arange(_BINS) / _BINS:
-        inside = (
-            pairs[(pairs[:, 0] >= low) & (pairs[:, 0] < low + 1 / _BINS + 1e-9 * (low > 0.7))] if len(pairs) else pairs
-        )
-        if len(inside):
-            sure, right = inside.mean(axis=0)
-            bins.append((float(sure), float(right), len(inside)))
-            error += abs(sure - right) * len(inside) / len(pairs)
+    places = np.minimum((_BINS * pairs[:, 0]).astype(int), _BINS - 1)
+    for place in np.unique(places):
+        inside = pairs[places == place]
+        sure, right = inside.mean(axis=0)
+        bins.append((float(sure), float(right), len(inside)))
+        error += abs(sure - right) * len(inside) / len(pairs)
     return bins, float(error)
 
 
@@ -187,11 +186,12 @@ def summary(rows: Sequence[Mapping[str, Any]], what: str) -> str:
         f"### {group}: {len({row['number'] for row in rows if row['set'] == group})}\n\n{table(rows, group)}"
         for group in groups
     ]
-    diagram = "\n".join(f"| {sure:.2f} | {right:.2f} | {count} |" for sure, right, count in bins)
-    parts.append(
-        f"Confidence, share of right places, questions:\n\n| said | right | n |\n| ---: | ---: | ---: |\n{diagram}\n"
-    )
-    parts.append(f"Expected calibration error {error:.3f}. {low_confidence(rows)}")
+    if bins:
+        diagram = "\n".join(f"| {sure:.2f} | {right:.2f} | {count} |" for sure, right, count in bins)
+        heads = "Confidence, share of right places, questions:\n\n| said | right | n |\n| ---: | ---: | ---: |"
+        parts.append(f"{heads}\n{diagram}\n")
+    calibration = f"Expected calibration error {error:.3f}." if bins else "No question was served with a confidence."
+    parts.append(f"{calibration} {low_confidence(rows)}")
     if once and seconds:
         took = list(once.values())
         found, read = (np.mean([row["counts"].get(name, 0) for row in first]) for name in ("lines found", "lines read"))

@@ -40,9 +40,14 @@ def pictured_own(asked: Sequence[Gold], name: str, progress: Progress) -> Made:
     from hra_lab.evaluation.token_methods.run import FULL, run
     from hra_lab.evaluation.token_methods.tables import groups_of, method_table
 
-    own = (Picture(f"{one.file.name}: {one.question}", one.group, one.image(), one.question) for one in asked)
-    made = run(FULL, progress, own=own)
+    def picture(one: Gold) -> Picture:
+        image = one.image()
+        small = min(image.shape[:2]) < FULL.side
+        return Picture(f"{one.name}: {one.question}", one.group, image, one.question, small)
+
+    made = run(FULL, progress, own=map(picture, asked))
     groups = [f"### {group}\n\n{method_table(rows)}" for group, rows in groups_of(made["rows"]).items()]
+    groups += [f"skipped {one['method']}, {one['source']}: {one['reason']}" for one in made["skipped"]]
     return {**made, "summary": "\n\n".join([f"## {name}: {len(asked)} questions", *groups]) + "\n"}, {}
 
 

@@ -40,8 +40,8 @@ SMALL = MethodSizes(crops=1, side=320)
 
 
 def budget_for(patches: int, budget: int = _BUDGET) -> int:
-    """The same share of ``patches`` as ``budget`` is of 4,096."""
-    return round(patches * budget / _PATCHES)
+    """The same share of ``patches`` as ``budget`` is of 4,096, and one token at least."""
+    return max(1, round(patches * budget / _PATCHES))
 
 
 def methods() -> dict[str, tokens.TokenAllocator[Any]]:

@@ -48,8 +48,9 @@ def baseline_psnr(rows: Rows) -> dict[str, float]:
 
 
 def ahead_of(baseline: Mapping[str, float], rows: Rows) -> float:
-    """Mean PSNR of ``rows`` less that of the baseline on the same images, dB."""
-    return float(np.mean([row["psnr_db"] - baseline[row["source"]] for row in rows]))
+    """Mean PSNR of ``rows`` less that of the baseline on the same images, dB; 0 where both show an image exactly."""
+    pairs = [(row["psnr_db"], baseline[row["source"]]) for row in rows]
+    return float(np.mean([0.0 if own == other else own - other for own, other in pairs]))
 
 
 def _residual_gap(rows: Rows, baseline: Mapping[str, float]) -> str:
