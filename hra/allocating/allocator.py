@@ -17,6 +17,7 @@ from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem, check_budget, checked_problem, exact_number
+from hra.model.short_repr import short_repr
 from hra.model.solution import Solution
 from hra.traversals.base import Traversal, checked
 from hra.traversals.hull import Hull
@@ -109,6 +110,10 @@ class HierarchicalResourceAllocator(ABC):
             raise wrong_kind("metric", given, ErrorMetric, f"{fix}, or override error_metric(context)")
         if not isinstance(self.traversal, Traversal):
             raise wrong_kind("traversal", self.traversal, Traversal, f"{fix}, or override traverse_and_select(problem)")
+
+    def __repr__(self) -> str:
+        """The class with its parts; a subclass may have none of some."""
+        return short_repr(self, (part for part in ("hierarchy", "metric", "traversal") if hasattr(self, part)))
 
     def _replaces(self, step: str) -> bool:
         """Whether a subclass has its own ``step``."""

@@ -165,7 +165,7 @@ def sweep(
     """
     usual = (("budgets", budgets, "[1_000, 10_000]"), ("traversals", traversals, "[hra.Hull(), hra.BestFirst()]"))
     for name, value, example in usual:
-        if not isinstance(value, Iterable):
+        if not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
             raise wrong_kind(name, value, list, f"pass {name} such as {example}")
     named, limits = _name_all(traversals), list(budgets)
     _check(allocator, limits, repeat)

@@ -17,8 +17,14 @@ class ShortRepr:
 
     def __repr__(self) -> str:
         """The class with its fields."""
-        shown = (f"{field.name}={_shown(getattr(self, field.name))}" for field in fields(self))  # pyright: ignore[reportArgumentType]: of dataclasses
-        return f"{type(self).__name__}({', '.join(shown)})"
+        names = (field.name for field in fields(self))  # pyright: ignore[reportArgumentType]: of dataclasses
+        return short_repr(self, names)
+
+
+def short_repr(value: Any, names: Iterable[str]) -> str:
+    """The class of ``value`` with its attributes of these ``names``."""
+    shown = (f"{name}={_shown(getattr(value, name))}" for name in names)
+    return f"{type(value).__name__}({', '.join(shown)})"
 
 
 def _shown(value: Any) -> str:
@@ -29,7 +35,8 @@ def _shown(value: Any) -> str:
     if callable(value) and hasattr(value, "__qualname__"):
         return value.__qualname__
     text = repr(value)
-    return text if len(text) <= _LONGEST and "\n" not in text else type(value).__name__
+    # Addresses say nothing, and are others in every process.
+    return text if len(text) <= _LONGEST and "\n" not in text and " at 0x" not in text else type(value).__name__
 
 
 def html_table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hra
 from hra.domains import meshes, tokens
 from hra.errors import HookWarning, HraError
-from tests.helpers.allocators import Table
+from tests.helpers.allocators import Plain, Table
 from tests.helpers.hierarchies import KINDS, case
 
 RULES = (hra.Hull(), hra.Exact(), hra.BestFirst(), hra.Coherent(), hra.Hull(spend_all=True))
@@ -172,3 +172,12 @@ def test_what_is_missing_is_said_at_once():
 
     with pytest.raises(HraError, match=r"return an hra\.ErrorMetric"):
         Wrong(TREE).allocate(1.0, 2)
+
+
+def test_an_allocator_is_shown_by_its_parts_and_without_addresses():
+    shown = repr(Plain(TREE, Blur(), hra.Exact()))
+    assert shown.startswith("Plain(hierarchy=Hierarchy(") and "traversal=Exact(" in shown
+    made = [Alone(), tokens.PyramidSampling(), *(tokens.preset(name) for name in tokens.PRESETS)]
+    for one in made:
+        text = repr(one)
+        assert text.startswith(f"{type(one).__name__}(") and "0x" not in text and len(text) < 400

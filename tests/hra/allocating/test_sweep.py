@@ -89,7 +89,8 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
     allocator = Plain(hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1]), Table([2, 1, 0]), hra.Hull())
     with pytest.raises(BudgetTooSmall):
         hra.sweep(allocator, None, [0])
-    for budgets, traversals in (([], [hra.Hull()]), ([2], []), ([2], ["hull"]), ([2], {"a": hra.Hull})):
+    for budgets, traversals in (([], [hra.Hull()]), ([2], []), ([2], ["hull"]), ([2], {"a": hra.Hull}),
+                                (np.array(2), [hra.Hull()]), ([2], np.array(2))):  # fmt: skip
         with pytest.raises(HraError):
             hra.sweep(allocator, None, budgets, traversals)  # pyright: ignore[reportArgumentType]
     with pytest.raises(HraError, match="not an allocator"):
