@@ -184,6 +184,21 @@ def whole_in(name: str, value: Any, allowed: range = COUNTS, kind: type[HraError
     return whole
 
 
+def number_in(
+    name: str, value: Any, low: float, high: float, kind: type[HraError] = HraError, *, ends: bool = True
+) -> Any:
+    """``value``, a number from ``low`` to ``high``; without ``ends`` between them.
+
+    Raises
+    ------
+    HraError : another number, NaN, or no number; of that ``kind``.
+    """
+    if not is_number(value) or not (low <= value <= high) or (not ends and value in (low, high)):
+        allowed = f"from {low:g} to {high:g}" if ends else f"above {low:g} and below {high:g}"
+        raise kind(f"{name} must be a number {allowed}, got {value!r:.80}", where=name, fix=f"use one {allowed}")
+    return value
+
+
 class ReadOnlyArrays:
     """Base of objects whose arrays are read-only: they stay so in copies made by pickle, which forgets it."""
 

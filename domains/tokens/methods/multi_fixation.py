@@ -23,6 +23,7 @@ from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.relevance.fixation import CentreFixation, coarse_peak
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
 from hra.errors import ArrayError
+from hra.model.arrays import number_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import check_budget
@@ -181,8 +182,8 @@ class MultiFixation(TokenAllocator[PatchTokens]):
     ) -> None:
         if not fixations:
             raise ArrayError("there is nowhere to look", where="fixations", fix="give at least one")
-        if not 0 <= threshold <= 1:
-            raise ArrayError(f"a threshold of {threshold:g}", where="threshold", fix="use a number from 0 to 1")
+        number_in("threshold", threshold, 0, 1, ArrayError)
+        number_in("field_of_view", field_of_view, 0, 180, ArrayError, ends=False)
         super().__init__(
             *(LayeredBuilder(), RelevanceError(), Hull(spend_all=True)),
             relevance=relevance,

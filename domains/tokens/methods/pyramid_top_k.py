@@ -22,7 +22,7 @@ from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_means
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
-from hra.model.arrays import numbers
+from hra.model.arrays import number_in, numbers
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.solvers.apportionment import largest_remainder
@@ -161,8 +161,7 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
         level_split: tuple[float, ...] | LevelSplit | None = None,
         score: Literal["own", "below"] = "own",
     ) -> None:
-        if not 0 < level_weight < np.inf:
-            raise ArrayError(f"a level weight must be above 0, got {level_weight:g}", where="level_weight")
+        number_in("level_weight", level_weight, 0, np.inf, ArrayError, ends=False)
         if score not in ("own", "below"):
             raise ArrayError(f"unknown score {score!r}", where="score", fix="use 'own' or 'below'")
         if level_split is None or callable(level_split):

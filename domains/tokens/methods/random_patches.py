@@ -10,6 +10,8 @@ from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.tokens import PatchTokens
+from hra.errors import MetricError
+from hra.model.arrays import whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.hull import Hull
@@ -23,6 +25,9 @@ class RandomRank(ErrorMetric):
     unit = "random rank"
     kind = "gain"
     additive = False  # a certificate of a random order would say nothing
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", whole_in("seed", self.seed, kind=MetricError))
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """The numbers 1 .. N in random order, float64 [N]."""
@@ -40,6 +45,10 @@ class Random(TokenAllocator[PatchTokens]):
     seed : of the draw; the same seed gives the same patches in images of equal size.
     relevance : only orders the tokens, see `Relevance`; by default `CueRelevance`.
     patch : side of a patch in pixels.
+
+    Raises
+    ------
+    MetricError : a seed that is no whole number from 0.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from hra.domains.tokens.methods.regions.region_sources import PatchRegions, Regi
 from hra.domains.tokens.methods.regions.region_tokens import RegionTokens
 from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.errors import HraError
+from hra.model.arrays import POSITIVE, whole_in
 from hra.solvers.apportionment import largest_remainder, tiers
 from hra.traversals.apportion import Apportion
 
@@ -84,8 +85,7 @@ class SemanticAtlas(TokenAllocator[RegionTokens]):
         if allocation not in rules:
             raise HraError(f"unknown allocation {allocation!r}", where="allocation", fix=f"one of {', '.join(rules)}")
         regions = _REGIONS[allocation] if regions is None else regions
-        if regions < 1 or per_region < 1:
-            raise HraError(f"{regions} regions of {per_region} tokens", where="SemanticAtlas", fix="at least 1 each")
+        regions, per_region = whole_in("regions", regions, POSITIVE), whole_in("per_region", per_region, POSITIVE)
         super().__init__(
             RegionCellsBuilder(PatchRegions() if source is None else source, regions),
             AttributeGain("importance", unit="importance"),

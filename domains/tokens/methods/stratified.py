@@ -13,6 +13,7 @@ from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.blocks import cell_labels
 from hra.errors import ArrayError
+from hra.model.arrays import POSITIVE, whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import remainder_to_largest
 from hra.traversals.apportion import Apportion
@@ -32,8 +33,8 @@ class FixedGrid:
     columns: int = 4
 
     def __post_init__(self) -> None:
-        if self.rows < 1 or self.columns < 1:
-            raise ArrayError(f"{self.rows} x {self.columns} strata", where="rows, columns", fix="use at least 1 x 1")
+        for name in ("rows", "columns"):
+            object.__setattr__(self, name, whole_in(name, getattr(self, name), POSITIVE, ArrayError))
 
     def __call__(self, context: TokenContext) -> tuple[int, int]:
         """Rows and columns of strata."""

@@ -30,6 +30,7 @@ from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.text import reader
 from hra.errors import ArrayError, wrong_kind
 from hra.files.images.arrays import as_image
+from hra.model.arrays import whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.metrics import ErrorMetric
@@ -234,9 +235,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
 
     def __init__(self, relevance: Relevance | None = None, *, looks: int = _LOOKS) -> None:
         super().__init__(Hierarchy.flat(np.empty(0), cost_unit="tokens"), _KnownError(), Hull(spend_all=True))
-        if looks < 0:
-            raise ArrayError(f"looks must be >= 0, got {looks}", where="looks")
-        self.relevance, self.looks = relevance, looks
+        self.relevance, self.looks = relevance, whole_in("looks", looks, kind=ArrayError)
         self._last: tuple[StreamedImage, str, SeenImage] | None = None
 
     def allocate(

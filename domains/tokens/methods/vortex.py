@@ -24,6 +24,7 @@ from hra.domains.tokens.methods.sampled.tokens import SampledTokens
 from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.domains.tokens.relevance.fixation import coarse_peak
 from hra.errors import ArrayError
+from hra.model.arrays import POSITIVE, number_in, whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.traversals.apportion import Apportion
 
@@ -47,9 +48,8 @@ class SpiralBuilder(TokenBuilder[SampledTokens]):
     field_of_view: float = 20.0
 
     def __post_init__(self) -> None:
-        if self.centres < 1 or not 0 < self.field_of_view < 180:
-            what = f"{self.centres} centres, {self.field_of_view:g} degrees"
-            raise ArrayError(what, where="centres, field_of_view", fix="at least one centre, 0 to 180 degrees")
+        object.__setattr__(self, "centres", whole_in("centres", self.centres, POSITIVE, ArrayError))
+        number_in("field_of_view", self.field_of_view, 0, 180, ArrayError, ends=False)
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A flat hierarchy of as many samples as the image has finest patches, with "stratum" (centre) and "share"."""

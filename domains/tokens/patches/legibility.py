@@ -11,6 +11,7 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.patches.metrics import pyramid_numbers
 from hra.domains.tokens.pyramid.blocks import block_sums
 from hra.errors import MetricError
+from hra.model.arrays import number_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -61,8 +62,7 @@ class Legibility(ErrorMetric):
 
     def __post_init__(self) -> None:
         for name in ("x_height", "legible", "softness"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise MetricError(f"{name} is {getattr(self, name)}", where="Legibility", fix="use a number above 0")
+            number_in(name, getattr(self, name), 0, np.inf, MetricError, ends=False)
 
     def evaluate(self, hierarchy: Hierarchy, context: TokenContext) -> np.ndarray:
         """Error while the patch itself shows its region, float64 [N]."""

@@ -14,6 +14,7 @@ from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import ArrayError
+from hra.model.arrays import number_in
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class FoveatedRelevance:
     fixation: FixationFinder | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.field_of_view < 180:
-            raise ArrayError(f"a field of view cannot be {self.field_of_view:g} degrees", where="field_of_view")
+        if not (type(self.field_of_view) is float and 0 < self.field_of_view < 180):  # the usual, without a call
+            number_in("field_of_view", self.field_of_view, 0, 180, ArrayError, ends=False)
 
     @property
     def in_threads(self) -> bool:

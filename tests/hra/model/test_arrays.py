@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError
-from hra.model.arrays import ReadOnlyArrays, frozen, group, indices, numbers, offsets_of, to_numpy
+from hra.model.arrays import ReadOnlyArrays, frozen, group, indices, number_in, numbers, offsets_of, to_numpy
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1, 2), np.array([1, 2], np.float16), range(1, 3), np.array([1, 2], ">i4")])
@@ -202,3 +202,13 @@ def test_arrays_stay_read_only_in_pickled_copies():
 class Held(ReadOnlyArrays):
     array: np.ndarray
     more: dict
+
+
+def test_a_number_is_within_its_ends_or_refused():
+    for value in (0, 1.0, np.float32(0.5)):
+        assert number_in("share", value, 0, 1, ArrayError) is value
+    for value, ends in ((np.nan, True), (1.5, True), ("1", True), (None, True), (True, True), (0, False), (1, False)):
+        with pytest.raises(ArrayError, match="share must be a number"):
+            number_in("share", value, 0, 1, ArrayError, ends=ends)
+    with pytest.raises(ArrayError, match="below inf"):
+        number_in("weight", np.inf, 0, np.inf, ArrayError, ends=False)

@@ -13,6 +13,7 @@ from hra.domains.tokens.methods.frequency.frames import Band, Frame
 from hra.domains.tokens.pyramid.interpolation import halve
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid, full_depth
 from hra.errors import ArrayError
+from hra.model.arrays import POSITIVE, whole_in
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,7 @@ class HaarFrame(Frame):
     scales: int = 5
 
     def __post_init__(self) -> None:
-        if self.scales < 1:
-            raise ArrayError(f"{self.scales} scales", where="scales", fix="use at least 1")
+        object.__setattr__(self, "scales", whole_in("scales", self.scales, POSITIVE, ArrayError))
 
     def bands(self, image_size: tuple[int, int], patch: int) -> list[Band]:
         """Residuals from fine to coarse, then the means."""

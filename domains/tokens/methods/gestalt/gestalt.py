@@ -18,6 +18,7 @@ from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.domains.tokens.pyramid.downsample import resize, restore
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
 from hra.errors import ArrayError
+from hra.model.arrays import POSITIVE, whole_in
 
 Size = tuple[int, int]
 """(height, width) of an image in pixels."""
@@ -38,9 +39,8 @@ class Gestalt(ABC):
     columns: int = 16
 
     def __post_init__(self) -> None:
-        if self.rows < 1 or self.columns < 1:
-            what = f"a gestalt of {self.rows} x {self.columns} tokens"
-            raise ArrayError(what, where="rows, columns", fix="use at least 1 x 1")
+        for name in ("rows", "columns"):
+            object.__setattr__(self, name, whole_in(name, getattr(self, name), POSITIVE, ArrayError))
 
     def grid(self, size: Size, patch: int) -> tuple[int, int]:
         """Rows and columns of base tokens of an image of (height, width)."""

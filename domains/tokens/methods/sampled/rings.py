@@ -21,6 +21,7 @@ from hra.domains.tokens.methods.sampled.arcs import (
 from hra.domains.tokens.methods.sampled.tokens import SampledTokens
 from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation
 from hra.errors import ArrayError
+from hra.model.arrays import number_in
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import largest_remainder
 
@@ -93,11 +94,9 @@ class RingBuilder(TokenBuilder[SampledTokens]):
     growing: bool = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.foveal_share <= 1 or not 0 < self.foveal_radius < np.inf:
-            what = f"{self.foveal_share:g} of the samples within {self.foveal_radius:g} pixels"
-            raise ArrayError(what, where="foveal_share, foveal_radius", fix="a share from 0 to 1, a radius above 0")
-        if not 0 < self.field_of_view < 180:
-            raise ArrayError(f"a field of view cannot be {self.field_of_view:g} degrees", where="field_of_view")
+        number_in("foveal_share", self.foveal_share, 0, 1, ArrayError)
+        number_in("foveal_radius", self.foveal_radius, 0, np.inf, ArrayError, ends=False)
+        number_in("field_of_view", self.field_of_view, 0, 180, ArrayError, ends=False)
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A flat hierarchy of as many samples as the image has finest patches, with "stratum" and "share"."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hra.domains import tokens
-from hra.errors import ArrayError, BudgetTooSmall, ImageError, MetricError
+from hra.errors import ArrayError, BudgetTooSmall, HraError, ImageError, MetricError
 
 BUDGETS = (16, 64, 137, 150, 273, 529)
 every = pytest.mark.parametrize("name", tokens.PRESETS)
@@ -142,3 +142,29 @@ def test_equal_scores_are_deterministic(name: str):
             for _ in range(2)
         )
         assert first.cost == 273 and np.array_equal(first.cut, second.cut)
+
+
+COUNTS = [("stratified", "rows"), ("stratified", "columns"), ("vortex", "centres"), ("residual-scales", "scales"),
+          ("semantic-atlas", "regions"), ("semantic-atlas", "per_region"), ("random", "seed")]  # fmt: skip
+NUMBERS = [("foveated", "field_of_view"), ("multi-fixation", "field_of_view"), ("multi-fixation", "threshold"),
+           ("vortex", "field_of_view"), ("log-polar", "field_of_view"), ("log-polar", "foveal_share"),
+           ("log-polar", "foveal_radius"), ("pyramid-top-k", "level_weight")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "setting"), COUNTS)
+def test_settings_that_count_are_whole_numbers(name: str, setting: str) -> None:
+    """No seed at all, for one, made other tokens each time."""
+    for value in (1.5, float("nan"), float("inf"), -1, "2", [], *[None] * (setting != "regions"), True):
+        with pytest.raises(HraError, match=setting):
+            tokens.PRESETS[name](**{setting: value})
+    image = np.random.default_rng(0).random((96, 128, 3), dtype=np.float32)
+    found = [tokens.PRESETS[name](**{setting: two}) for two in (2, np.int8(2), np.array(2))]
+    chosen = [allocator.realize(allocator.allocate((image, ""), 32)).values for allocator in found]
+    assert np.array_equal(chosen[0], chosen[1]) and np.array_equal(chosen[0], chosen[2])
+
+
+@pytest.mark.parametrize(("name", "setting"), NUMBERS)
+def test_settings_that_measure_are_numbers(name: str, setting: str) -> None:
+    for value in (float("nan"), float("inf"), -1, "2", [], None, True):
+        with pytest.raises(ArrayError, match=setting):
+            tokens.PRESETS[name](**{setting: value})

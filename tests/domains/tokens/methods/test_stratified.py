@@ -83,5 +83,5 @@ def test_other_grids():
     allocator = Stratified(rows=2, columns=3)
     allocation = allocator.allocate((np.zeros((160, 160, 3)), ""), 12)
     assert set(allocation.hierarchy.attribute("stratum").tolist()) == set(range(6))
-    with pytest.raises(ArrayError, match="at least 1 x 1"):
+    with pytest.raises(ArrayError, match="integer of 1 or more"):
         Stratified(rows=0)
