@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.camera import Camera
-from hra.errors import FileError, HraError
+from hra.errors import FileError
 from hra.files.limits import POSES
 from hra.files.local_files import read_regular
+from hra.model.arrays import POSITIVE, whole_in
 from hra.residency import GroundTexture, Trace
 
 # Streets and speed of the residential drive that sequence 00 of KITTI odometry records, at 5 frames per second.
@@ -139,7 +140,7 @@ def kitti_like(frames: int = 2271, seed: int = 0) -> Trace:
 
     Raises
     ------
-    HraError : no frame.
+    HraError : no frame, or a seed that is no whole number from 0.
     """
     random = _random(frames, seed)
     corners = _street_corners(random, int(frames * _STEP * 1.5 / _BLOCK) + 3)
@@ -158,9 +159,8 @@ def terrain_walk(frames: int = 1200, seed: int = 0) -> Trace:
 
 
 def _random(frames: int, seed: int) -> np.random.Generator:
-    if frames < 1:
-        raise HraError(f"a path of {frames} frames", where="frames", fix="use 1 or more")
-    return np.random.default_rng(seed)
+    whole_in("frames", frames, POSITIVE)
+    return np.random.default_rng(whole_in("seed", seed))
 
 
 def _street_corners(random: np.random.Generator, count: int) -> np.ndarray:

@@ -61,7 +61,9 @@ def run_suite(
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="Of what is made or cut. For questions, reading, seeing, pixels and tokens."),
+        typer.Option(
+            "--seed", min=0, help="Of what is made or cut. For questions, reading, seeing, pixels and tokens."
+        ),
     ] = None,
     json_file: JsonOption = None,
 ) -> None:

@@ -141,6 +141,12 @@ def test_half_of_the_options_or_a_seed_of_ones_own_pages_is_refused(suite, own):
     assert isinstance(done.exception, HraError) and done.exception.where == "--seed"
 
 
+@pytest.mark.parametrize("suite", ASKING)
+def test_a_seed_below_0_is_refused(suite):
+    done = invoke(suite, "--quick", "--seed", "-1")
+    assert done.exit_code == 2 and "--seed" in done.output
+
+
 def test_another_seed_makes_other_pages_scenes_and_crops():
     from itertools import islice
 

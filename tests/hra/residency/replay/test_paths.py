@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from hra.errors import FileError
+from hra.errors import FileError, HraError
 from hra.residency import Trace, load_poses
 from hra.residency.replay.paths import kitti_like, terrain_walk
 
@@ -88,6 +88,14 @@ def test_made_up_paths_depend_on_their_seed_only(make):
     assert len(first) == 40
     assert first.per_frame > 200
     assert {depth(first, int(item)) for item in first.frame(0)} <= set(range(10))
+
+
+@pytest.mark.parametrize("drawn", [kitti_like, terrain_walk])
+def test_a_path_needs_frames_and_a_seed(drawn):
+    """Without a seed it was another one each time."""
+    for given in ({"frames": 0}, {"frames": 2.5}, {"frames": "2"}, {"seed": None}, {"seed": -1}, {"seed": 1.5}):
+        with pytest.raises(HraError, match=next(iter(given))):
+            drawn(**{"frames": 3, **given})
 
 
 @pytest.mark.parametrize("frames", [1, 2])
