@@ -19,7 +19,7 @@ from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid, checked_sizes
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
-from hra.errors import ArrayError, wrong_kind
+from hra.errors import ArrayError, HraError, wrong_kind
 from hra.kernels.row_blocks import for_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -67,6 +67,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     Raises
     ------
     ArrayError : an odd patch, or fewer levels than 1.
+    HraError : a relevance that is a name, a class or anything else that gives no scores.
 
     Examples
     --------
@@ -97,6 +98,9 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         patch, levels = checked_sizes(patch, levels)
         if isinstance(builder, DirectBuilder) and traversal == _PLAIN:
             traversal = builder.rule
+        if relevance is not None and (isinstance(relevance, type) or not callable(relevance)):
+            fix = "pass tokens.PhraseRelevance(), tokens.relevance_named('phrase') or a function of the context"
+            raise HraError(f"relevance must be scores of a context, got {relevance!r:.80}", where="relevance", fix=fix)
         super().__init__(builder, metric, traversal)
         self.builder = builder
         self.relevance = CueRelevance() if relevance is None else relevance

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -159,3 +161,10 @@ def test_bad_images_and_scores_are_refused():
         tokens.PyramidSampling().allocate_batch([(image, ""), (image * np.nan, "")], 4)
     with pytest.raises(MetricError, match="nan"):
         tokens.PyramidSampling(lambda context: np.full((4, 4), np.nan)).allocate_batch([(image, "")], 4)
+
+
+@pytest.mark.parametrize("relevance", ["phrase", 5, tokens.PhraseRelevance])
+def test_a_relevance_that_gives_no_scores_is_refused(relevance: Any) -> None:
+    with pytest.raises(HraError, match="relevance must be") as caught:
+        tokens.GridTopK(relevance=relevance)
+    assert "PhraseRelevance()" in caught.value.fix
