@@ -34,7 +34,7 @@ HELD = 4
 _SHORTEST_UV_EDGE = 2.0**-14
 # Seams of charts are given up where shapes err so many times as much with them, and by so many edges of what is left;
 # or where so many times as much is left. What that does to textures counts as much as what it does to the shape.
-_HELD, _NOTABLE, _STUCK, _ACROSS = 4.0, 0.5, 1.25, 2.0
+_HELD, _NOTABLE, _STUCK, _ACROSS = 2.0, 0.5, 1.25, 2.0
 # A group of which more is left than this share is simplified again with creases smoothed over.
 _WORTH = 0.75
 # Seams of what no picture shows stay where they cost at most this many times the error.

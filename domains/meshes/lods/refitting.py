@@ -20,29 +20,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.caching import cached_property
 from hra.compiling import njit
 from hra.domains.meshes.building.creases import Creases
 from hra.domains.meshes.distances.box_tree import box_tree, farthest_of_tree, find_feet, nearest_of_tree
 from hra.domains.meshes.distances.surface import boundary_chain, triangle_normals
+from hra.domains.meshes.lods.corners import ANY, FACING, Corners, SourceCharts, means, middles
 from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
 from hra.domains.meshes.mesh import meshopt
-from hra.domains.meshes.mesh.connected import connected
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 # How often points are put on triangles that have moved, and how many there are for each triangle.
 _ROUNDS, _POINTS = 3, 8
 # What distances across normals count, and those at seams, which both of their sides move along.
 _ACROSS, _SEAM = 0.2, 0.1
-# Points are put on triangles whose normals have this cosine with theirs, and triangles may turn by this one.
-_FACING, _TURN = 0.2, 0.3
+# Triangles may turn by this cosine.
+_TURN = 0.3
 # How often steps of what becomes worse are halved, and then put back, before all are put back.
 _HALVED, _BACK = 2, 6
 # Triangles and edges are cut into this many parts along each side at most, of which each has a point.
 _PARTS = 64
-_ANY, _ORIGIN = -2.0, np.zeros(3)
+_ORIGIN = np.zeros(3)
 _CHUNK = 256
-_NOTHING = OnTriangles(*(np.empty(0) for _ in OnTriangles._fields)), np.empty(0)
+_NOTHING = (
+    OnTriangles(np.empty((0, 3), int), np.empty(0, int), np.empty((0, 3)), np.empty((0, 2)), np.empty((0, 3))),
+    np.empty((0, 3)),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +54,15 @@ class Refit:
     Attributes
     ----------
     vertices : int64 [n], the vertex of the source that each is like; triangles : int64 [F, 3].
-    positions : float64 [n, 3]; moved : bool [n], all but those that are frozen.
+    positions : float64 [n, 3]; moved : bool [n], all but vertices of the source that are frozen.
+    begin : what the level was before.
     """
 
     vertices: np.ndarray
     triangles: np.ndarray
     positions: np.ndarray
     moved: np.ndarray
+    begin: Corners
     _there: OnTriangles
     _here: tuple[np.ndarray, np.ndarray]
 
@@ -68,9 +72,7 @@ class Refit:
         None is farther beyond those of the points around it than these are apart: few points on a narrow part would
         lead anywhere.
         """
-        corners, shares = self._here
-        begin = source[self.vertices].astype(np.float64)
-        targets = _means(corners, shares, source.astype(np.float64))
+        begin, targets = self.begin.values(source), means(*self._here, source.astype(np.float64))
         low, high = begin.copy(), begin.copy()
         _widen(self._there.corners, self._there.face, targets, low, high)
         return (begin + fitted_step(self._there, targets, begin, self.moved)).clip(2 * low - high, 2 * high - low)
@@ -106,32 +108,39 @@ class Refitting:
         self._triangles = source.triangles.astype(np.int64)
         self._place_of = source.position_of.astype(np.int64)
         self._positions = source.positions
-        self._origin = source.positions[self._triangles[0, 0]].astype(np.float64)
-        self._points = source.positions.astype(np.float64) - self._origin
         self._first = _first_of_creases(source)
-        root = connected(self._first[self._triangles], len(self._points))
-        self._chart = root[self._first]
+        self._charts = SourceCharts(source, self._first)
+        self._origin, self._points, self._chart = self._charts.origin, self._charts.points, self._charts.chart
+
+    def begun(self, triangles: np.ndarray, frozen: np.ndarray) -> Refit:
+        """What `refitted` begins with: vertices of the source, and those that charts have to have."""
+        own = Corners.of(triangles, self._charts, frozen)
+        here = np.empty((0, 3), np.int64), np.empty((0, 3))
+        places = self._points[own.vertices] + self._origin
+        return Refit(own.vertices, own.triangles, places, own.added, own, _NOTHING[0], here)
 
     def refitted(self, triangles: np.ndarray, frozen: np.ndarray) -> Refit:
         """A level of ``triangles`` integers [F, 3]; vertices ``frozen`` bool [V] stay, and so does what they share.
 
         Wedges at the position of a frozen vertex keep it; their attributes are fitted.
         """
-        vertices, local = np.unique(triangles, return_inverse=True)
-        local = local.reshape(-1, 3).astype(np.int64)
+        own = Corners.of(triangles, self._charts, frozen)
+        vertices, local, chart = own.vertices, own.triangles, own.chart
         _, place = np.unique(self._place_of[vertices], return_inverse=True)
         begin = np.empty((int(place.max()) + 1, 3))
         begin[place] = self._points[vertices]
         free = np.ones(len(begin), bool)
         free[place[frozen[vertices]]] = False
         edge = float(np.sqrt(_areas(begin[place[local]]).mean()))
-        feet = [_Feet(self._on_faces(edge**2 / _POINTS), self._sorted(vertices, local), place, self._chart[vertices])]
-        # One vertex stands for all that a crease alone tells apart.
-        _, one, which = np.unique(self._first[vertices], return_index=True, return_inverse=True)
+        feet = [_Feet(self._on_faces(edge**2 / _POINTS), self._sorted(vertices, local), place, chart)]
+        # One vertex stands for all that a crease alone tells apart, and for all of a chart that were added here.
+        first = np.where(own.added, self._charts.joined[vertices], self._first[vertices])
+        keys = 2 * (first * len(self._points) + chart) + own.added
+        _, one, which = np.unique(keys, return_index=True, return_inverse=True)
         curves, _ = boundary_chain(one[which][local])
         if len(curves) and edge > 0:
             corners = np.column_stack([curves, curves[:, 1]])
-            feet.append(_Feet(self._on_curves(edge), self._sorted(vertices, corners), place, self._chart[vertices]))
+            feet.append(_Feet(self._on_curves(edge), self._sorted(vertices, corners), place, chart))
         there = begin
         if free.any() and edge > 0:
             (points, targets), far = _NOTHING, 0.0
@@ -148,12 +157,12 @@ class Refitting:
         weight[:, 0] = points.weight[found]
         on = OnTriangles(feet[0].corners, feet[0].face[found], feet[0].shares[found], weight, np.empty((0, 3)))
         here = points.corners[found], points.shares[found]
-        return Refit(vertices, local, there[place] + self._origin, ~frozen[vertices], on, here)
+        return Refit(vertices, local, there[place] + self._origin, ~frozen[vertices] | own.added, own, on, here)
 
     def _sorted(self, vertices: np.ndarray, local: np.ndarray) -> np.ndarray:
         """Triangles of ``vertices`` with near ones side by side, as trees need them."""
-        flat = np.ascontiguousarray(vertices[local].reshape(-1), np.uint32)
-        return np.searchsorted(vertices, meshopt.spatial_sort(flat, self._positions)).reshape(-1, 3).astype(np.int64)
+        flat, positions = np.ascontiguousarray(local.reshape(-1), np.uint32), self._positions[vertices]
+        return meshopt.spatial_sort(flat, positions).reshape(-1, 3).astype(np.int64)
 
     def _checked(self, begin: np.ndarray, there: np.ndarray, feet: Sequence[_Feet], far: float) -> np.ndarray:
         """The places ``there`` with those of what became worse nearer to ``begin``, or as they were.
@@ -166,7 +175,9 @@ class Refitting:
         normals = triangle_normals(begin[corners])
         tree = box_tree(begin, np.ascontiguousarray(corners.reshape(-1)), _ORIGIN)
         corner_points = self._points[np.unique(self._triangles)]
-        most = farthest_of_tree(_samples(begin[corners]), *self._tree, farthest_of_tree(corner_points, *tree, far))
+        most = farthest_of_tree(
+            _samples(begin[corners]), *self._charts.tree, farthest_of_tree(corner_points, *tree, far)
+        )
         most *= 1 + 1e-9
         worse = np.ones(len(begin), bool)
         for attempt in range(_HALVED + _BACK):
@@ -185,14 +196,9 @@ class Refitting:
             there = np.where(worse[:, None], begin + (there - begin) * (0.5 if attempt < _HALVED else 0), there)
         return begin
 
-    @cached_property
-    def _tree(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        flat = np.ascontiguousarray(self._triangles.reshape(-1), np.uint32)
-        return box_tree(self._points, meshopt.spatial_sort(flat, self._positions), _ORIGIN)
-
     def _are_away(self, corners: np.ndarray, most: float) -> np.ndarray:
         """Which triangles [n, 3, 3] have a point that is farther than ``most`` from the source, bool [n]."""
-        distances = nearest_of_tree(_samples(corners), *self._tree, most)[1]
+        distances = nearest_of_tree(_samples(corners), *self._charts.tree, most)[1]
         return distances.reshape(-1, 7).max(axis=1, initial=0.0) > most
 
     def _on_faces(self, size: float) -> _Points:
@@ -205,7 +211,7 @@ class Refitting:
         steps = np.diff(np.floor(np.cumsum(area[small]) / size), prepend=0) if small.size else np.empty(0)
         parts[small[steps == 0]] = 0
         kinds = np.unique(parts[parts > 0]).tolist()
-        inner = {n: _middles(n) for n in kinds}
+        inner = {n: middles(n) for n in kinds}
         face = np.concatenate([np.empty(0, np.int64), *(np.repeat(np.flatnonzero(parts == n), n * n) for n in kinds)])
         shares = [np.tile(inner[n], (int((parts == n).sum()), 1)) for n in kinds]
         share = np.concatenate([np.empty((0, 3)), *shares])
@@ -215,7 +221,7 @@ class Refitting:
         lone = parts[face] == 1
         weight[lone] *= area[small].sum() / max(weight[lone].sum(), 1e-300)
         own = self._triangles[face]
-        places = _means(own, share, self._points)
+        places = means(own, share, self._points)
         return _Points(own, share, weight, places, triangle_normals(corners)[face], self._chart[own[:, 0]])
 
     def _on_curves(self, edge: float) -> _Points:
@@ -230,7 +236,7 @@ class Refitting:
         corners = np.column_stack([ends, ends[:, 1]])[number]
         share = np.column_stack([1 - at, at, np.zeros(len(at))])
         weight = (length / parts * edge * np.where(seam, _SEAM, 1.0))[number]
-        places = _means(corners, share, self._points)
+        places = means(corners, share, self._points)
         return _Points(corners, share, weight, places, np.zeros((len(at), 3)), self._chart[corners[:, 0]])
 
 
@@ -255,7 +261,7 @@ class _Feet:
         tree = box_tree(places, np.ascontiguousarray(self.on_places.reshape(-1)), _ORIGIN)
         own, asked = self.points, self._asked
         face, shares = self.face[asked], self.shares[asked]
-        facing = _FACING if own.normals.any() else _ANY
+        facing = FACING if own.normals.any() else ANY
         kinds = triangle_normals(places[self.on_places]), self._chart
         find_feet(own.places[asked], own.normals[asked], own.charts[asked], tree, kinds, facing, face, shares)
         self.face[asked], self.shares[asked] = face, shares
@@ -263,17 +269,6 @@ class _Feet:
     def distances(self, places: np.ndarray) -> np.ndarray:
         """The distance of each point from the triangle below it, infinite where there is none."""
         return _ways(self.on_places, self.face, self.shares, places, self.points.places)
-
-
-@njit(cache=True, nogil=True)
-def _means(corners, shares, values):
-    """Means of the ``values`` [V, k] of three ``corners`` [S, 3] each, by ``shares`` [S, 3]: float64 [S, k]."""
-    means = np.empty((len(corners), values.shape[1]))
-    for i in range(len(corners)):
-        a, b, c = corners[i, 0], corners[i, 1], corners[i, 2]
-        for k in range(values.shape[1]):
-            means[i, k] = shares[i, 0] * values[a, k] + shares[i, 1] * values[b, k] + shares[i, 2] * values[c, k]
-    return means
 
 
 @njit(cache=True, nogil=True)
@@ -368,11 +363,3 @@ def _keys(edges: np.ndarray) -> np.ndarray:
 
 def _areas(corners: np.ndarray) -> np.ndarray:
     return np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-
-
-def _middles(n: int) -> np.ndarray:
-    """The middles of the n^2 parts of a triangle, as shares of its corners, float64 [n^2, 3]."""
-    i, j = (steps.reshape(-1) for steps in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
-    both = np.column_stack([i, j])
-    at = np.concatenate([both[i + j < n] + 1 / 3, both[i + j < n - 1] + 2 / 3]) / n
-    return np.column_stack([1 - at.sum(axis=1), at])

@@ -16,6 +16,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -255,16 +256,20 @@ def _within_bytes(
 
     contents = [scene.image(number) for number in range(len(scene.accessors.header.get("images", [])))]
     images = [] if keep_textures else _shown(scene, stand_in, contents)
-    enlarged = stand_in.moved(clusters.positions, of_source)
+    vertices = _Vertices(scene, stand_in, clusters, of_source)
 
     def by_number(changed: Mapping[bytes, bytes]) -> dict[int, bytes]:
         return {k: changed[content] for k, content in enumerate(contents) if content is not None and content in changed}
 
     def encode(allocation: Allocation, changed: Mapping[bytes, bytes]) -> bytes:
-        level = stand_in.by_place(clusters.triangles(allocation.cut), of_source, every=True)
+        own = copy(vertices)
+        return written(own, own.begun(clusters.triangles(allocation.cut)), by_number(changed))
+
+    def written(own: _Vertices, triangles: np.ndarray, changed: Mapping[int, bytes]) -> bytes:
+        level = stand_in.by_place(triangles, own.of_source, every=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RepairWarning)
-            return scene.glb([level], more=enlarged, images=by_number(changed), short=True, tolerance=_STILL)
+            return scene.glb([level], more=own.moved(), images=changed, short=True, tolerance=_STILL)
 
     budget = ByteBudget(MeshAllocator(clusters, SurfaceError(), Exact()), None, images, encode)
     radius = sphere_around([stand_in.mesh])[1]
@@ -280,17 +285,13 @@ def _within_bytes(
         with _weighed_unevenly():
             fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
     own, levels_of, shares = tuple(by_number(one.images) for one in fitted), [], []
-    vertices = _Vertices(scene, stand_in, clusters, of_source)
     for one, changed, limit in zip(fitted, own, levels, strict=True):
         triangles = clusters.triangles(one.allocation.cut)
         moved = vertices.refitted(triangles)
         # Numbers in the header may grow by a few digits.
-        level = stand_in.by_place(moved, vertices.of_source, every=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RepairWarning)
-            size = len(scene.glb([level], more=vertices.moved(), images=changed, short=True, tolerance=_STILL))
+        size = len(written(vertices, moved, changed))
         held = size <= limit
-        levels_of.append(moved if held else triangles)
+        levels_of.append(moved if held else vertices.begun(triangles))
         more = size - len(one.content) if held else 0
         shares.append(replace(one.shares, other=one.shares.other + more))
     cuts = [one.allocation.cut for one in fitted]
@@ -543,23 +544,39 @@ class _Vertices:
                     found.setdefault(name, np.zeros((len(self.of_source), 4)))[own, : values.shape[1]] = values
         return found
 
+    def begun(self, triangles: np.ndarray) -> np.ndarray:
+        """``triangles`` [F, 3] of a level with vertices of their own where their charts have none, int64 [F, 3]."""
+        return self._with(self._refitting.begun(triangles, self._frozen(triangles)))
+
     def refitted(self, triangles: np.ndarray) -> np.ndarray:
         """``triangles`` [F, 3] of a level with vertices of their own where these fit better, int64 [F, 3]."""
+        return self._with(self._refitting.refitted(triangles, self._frozen(triangles)))
+
+    def _frozen(self, triangles: np.ndarray) -> np.ndarray:
+        """Which vertices stay in a level of ``triangles`` [F, 3], bool [V]."""
         number, frozen = self.stand_in.number(self.of_source[triangles[:, 0]]), self._fixed.copy()
         # Primitives that lose nothing are written as they are.
         kept = np.bincount(number, minlength=len(self.stand_in.whole)) >= list(map(len, self.stand_in.whole))
         frozen[triangles[kept[number]]] = True
-        fit = self._refitting.refitted(triangles, frozen)
+        return frozen
+
+    def _with(self, fit: Refit) -> np.ndarray:
+        """The triangles of a level, whose own vertices are among all from now on, int64 [F, 3]."""
         like = self.of_source[fit.vertices]
         points = self._as_stored(like, fit.positions)
         own, count = fit.moved, len(self.positions)
         self.positions = np.concatenate([self.positions, points[own].astype(np.float32)])
         self.of_source = np.concatenate([self.of_source, like[own]])
         values = self._fitted(fit)
-        for name, source in self._numbers.items():
-            valid = _valid(name, values[name], source[fit.vertices], fit.triangles)
-            self._values[name] = np.concatenate([self._values[name], valid[own]])
-        self._attributes += [_fitted_attributes(one, fit, values, self._own) for one in self._attributes[:1]]
+        valid = {
+            name: _valid(name, values[name], fit.begin.values(source), fit.triangles)[own]
+            for name, source in self._numbers.items()
+        }
+        self._values = {name: np.concatenate([old, valid[name]]) for name, old in self._values.items()}
+        self._attributes = [
+            *self._attributes,
+            *(_fitted_attributes(one, fit, values, self._own) for one in self._attributes[:1]),
+        ]
         return np.where(own, count + np.cumsum(own) - 1, fit.vertices)[fit.triangles]
 
     def _fitted(self, fit: Refit) -> dict[str, np.ndarray]:
@@ -645,7 +662,7 @@ def _fitted_attributes(
     """The attributes of the vertices of a level that moved, of fitted ``values``; ``given`` are those before."""
     own, fitted = source.take(fit.vertices[fit.moved]), {}
     for name, old in given.items():
-        valid = _valid(_CALLED[name], values[name], old[fit.vertices], fit.triangles)[fit.moved]
+        valid = _valid(_CALLED[name], values[name], fit.begin.values(old), fit.triangles)[fit.moved]
         fitted[name] = np.rint(255 * valid).astype(np.uint8) if name == "colors" else valid.astype(np.float32)
     return replace(own, **fitted)
 
