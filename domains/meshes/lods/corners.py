@@ -48,7 +48,8 @@ class SourceCharts:
         self.triangles = meshopt.spatial_sort(flat, source.positions).reshape(-1, 3).astype(np.int64)
         self.chart = connected(first[self.triangles], len(self.points))[first]
         carried = source.attributes
-        self.joined = Charts.of(source.position_of, carried and carried.material).first.astype(np.int64)
+        material = None if carried is None else carried.material
+        self.joined = Charts.of(source.position_of, material).first.astype(np.int64)
         self._normals = None if carried is None else carried.normals
 
     @cached_property
@@ -90,7 +91,9 @@ class SourceCharts:
         (vertices, keys), wanted = self._by_key, self._keys(corners, chart)
         begin, end = (np.searchsorted(keys, wanted, side) for side in ("left", "right"))
         found, best = np.where(begin < end, vertices[np.minimum(begin, len(keys) - 1)], -1), np.full(len(corners), ANY)
-        for k in range(int((end - begin).max(initial=0)) if self._normals is not None else 0):
+        if self._normals is None:
+            return found
+        for k in range(int((end - begin).max(initial=0))):
             some = np.flatnonzero(begin + k < end)
             one = vertices[begin[some] + k]
             alike = (self._normals[one] * normals[some]).sum(axis=1)

@@ -15,8 +15,7 @@ from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.spatial_words import spatial_words, without_places
 from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.candidates import asks, candidate_features, candidates
-from hra.domains.tokens.text.likeness_lines import likeness_lines
-from hra.domains.tokens.text.lines import TextLine
+from hra.domains.tokens.text.lines import TextLine, likeness_lines
 from hra.domains.tokens.text.page_lines import PageLines, page_lines
 from hra.domains.tokens.text.ranker import ranker
 

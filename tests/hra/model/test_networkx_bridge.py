@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import networkx
 import numpy as np
@@ -23,7 +24,7 @@ def small_tree() -> networkx.DiGraph:
     return graph
 
 
-def set_all(graph: networkx.DiGraph, name: str, *values: object) -> None:
+def set_all(graph: networkx.DiGraph, name: Any, *values: object) -> None:
     """Give every node one of the values, in the order of the graph."""
     for node, value in zip(graph, values, strict=True):
         graph.nodes[node][name] = value

@@ -84,7 +84,7 @@ def test_restoring_corrects_what_the_enlarged_image_loses(height, width, factor,
 def test_what_down_sampling_loses_is_measured_without_the_enlarged_image(smooth_noise, size):
     image = smooth_noise(*size)
     for budget in (1, 7, 60):
-        grid = patch_grid(*size, budget)
+        grid = patch_grid(size[0], size[1], budget)
         squares = block_sums(((uniform_downsample(image, budget) - image) ** 2).sum(axis=2, dtype=np.float64), 16)
         np.testing.assert_allclose(downsampling_squares(image, grid, 16), squares, rtol=1e-5, atol=1e-9)
 

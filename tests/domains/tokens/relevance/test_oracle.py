@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,8 @@ def test_the_area_under_the_curve_is_the_one_that_was_set(auc):
 
 def test_fractions_stand_for_the_pixels_that_they_touch():
     whole = OracleRelevance([(15, 16, 49, 32)])(CONTEXT)
-    for boxes in ([(15.5, 16.0, 48.1, 32.0)], np.array([[15.5, 16, 48.1, 32]], np.float32)):
+    given: tuple[Any, ...] = ([(15.5, 16.0, 48.1, 32.0)], np.array([[15.5, 16, 48.1, 32]], np.float32))
+    for boxes in given:
         assert np.array_equal(OracleRelevance(boxes)(CONTEXT), whole)
 
 
@@ -41,7 +44,8 @@ def test_a_box_outside_of_the_image_is_refused_and_no_even_map(box):
 
 
 def test_equal_ones_have_one_hash():
-    assert len({OracleRelevance([(0, 0, 9, 9)]), OracleRelevance(np.array([[0, 0, 9, 9]]))}) == 1
+    array: Any = np.array([[0, 0, 9, 9]])
+    assert len({OracleRelevance([(0, 0, 9, 9)]), OracleRelevance(array)}) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""Running text and the first lines of its paragraphs."""
+"""Running text and the first lines of its paragraphs; lines found by their strokes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from hra.domains.tokens.text.lines import TextLine, ends_early, paragraph_heads, running
+from hra.domains.tokens.text.lines import TextLine, ends_early, likeness_lines, paragraph_heads, running
+from tests.helpers.reader_cases import page
 
 
 def line(x: float, y: float, width: float, height: float = 20) -> TextLine:
@@ -32,3 +33,13 @@ def test_what_ends_well_before_the_margin_of_running_text_ends_early():
     assert ends_early(lines, running(lines)).tolist() == [False, False, True, False]
     assert ends_early(lines, np.zeros(4, bool)).tolist() == [False] * 4
     assert ends_early([], np.zeros(0, bool)).tolist() == []
+
+
+def test_lines_are_found_by_their_strokes():
+    image, quads = page()
+    boxes = np.array([one.box for one in likeness_lines(np.ascontiguousarray(image[::2, ::2]), 2.0)])
+    for quad in quads:
+        centre = quad.mean(axis=0)
+        inside = (boxes[:, :2] <= centre).all(axis=1) & (boxes[:, 2:] >= centre).all(axis=1)
+        near = (abs(boxes[:, [1, 3]].mean(axis=1) - centre[1]) < 12).any()
+        assert inside.any() or near
