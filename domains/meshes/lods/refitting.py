@@ -69,13 +69,15 @@ class Refit:
     def values(self, source: np.ndarray) -> np.ndarray:
         """Numbers [V, k] of the source's vertices as such of the level's, float64 [n, k].
 
-        None is farther beyond those of the points around it than these are apart: few points on a narrow part would
-        lead anywhere.
+        None is farther beyond those of the points around it than these are apart, or as those of any vertex are in the
+        mean: few points on a narrow part would lead anywhere.
         """
         begin, targets = self.begin.values(source), means(*self._here, source.astype(np.float64))
         low, high = begin.copy(), begin.copy()
         _widen(self._there.corners, self._there.face, targets, low, high)
-        return (begin + fitted_step(self._there, targets, begin, self.moved)).clip(2 * low - high, 2 * high - low)
+        apart = high - low
+        apart = np.maximum(apart, apart.mean(axis=0))
+        return (begin + fitted_step(self._there, targets, begin, self.moved)).clip(low - apart, high + apart)
 
 
 @dataclass(frozen=True, eq=False)
