@@ -603,7 +603,7 @@ def test_small_parts_in_the_colours_of_a_palette_stay(tmp_path: Path) -> None:
         scene.header["scenes"][0]["nodes"].append(number + 1)
     lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.3, 0.2])
     assert all(len(level[number, 0]) >= 16 for level in lod.levels for number in range(1, 9))
-    assert lod.chain.errors[0] < 0.1 and lod.chain.errors[1] < 0.2
+    assert lod.chain.errors[0] < 0.11 and lod.chain.errors[1] < 0.15
 
 
 def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_the_ground_is_sampled_as_its_definition_says():
 
 def test_impossible_paths_are_refused():
     for make in (kitti_like, terrain_walk):
-        with pytest.raises(HraError, match="0 frames"):
+        with pytest.raises(HraError, match="frames must be an integer of 1 or more, got 0"):
             make(0)
     ground = GroundTexture()
     for position, heading in (([[0, 0]], [[0, 0]]), ([[np.nan, 0]], [[1, 0]]), ([[0, 0, 0]], [[1, 0, 0]])):
