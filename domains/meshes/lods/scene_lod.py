@@ -44,7 +44,7 @@ from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError, all_round_distance
-from hra.errors import FileError, HraError, MeshError, RepairWarning, wrong_kind
+from hra.errors import BudgetTooSmall, FileError, HraError, MeshError, RepairWarning, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder
@@ -69,6 +69,8 @@ _FITTED = ("NORMAL", "TANGENT", "TEXCOORD_", "COLOR_")
 _SHORT = 1e-3
 # How far animations in files of a number of bytes are off: turns by a quarter of a pixel of 1000 at most.
 _STILL = 2.0**-14
+# Bytes of a file that are kept for digits of bounds in the header, which change when vertices are fitted.
+_DIGITS = 64
 # What squared errors of triangles that are gone count in addition, see `_minding_what_is_gone`.
 _GONE = 3.0
 _CALLED = {"uv": "TEXCOORD_0", "uv2": "TEXCOORD_1", "normals": "NORMAL", "tangents": "TANGENT", "colors": "COLOR_0"}
@@ -282,13 +284,17 @@ def _within_bytes(
     for image in images:  # from nearest first: versions are decoded once, for all who look from farther away
         image.ladder(near[0])
     for limit, per_unit in zip(reversed(levels), reversed(near), strict=True):
+        coarser = fitted[0].allocation.cut if fitted else None
         with _weighed_unevenly():
-            fitted.insert(0, budget.fit(int(limit), per_unit, fitted[0].allocation.cut if fitted else None))
+            try:
+                one = budget.fit(max(int(limit) - _DIGITS, 1), per_unit, coarser)
+            except BudgetTooSmall:
+                one = budget.fit(int(limit), per_unit, coarser)
+        fitted.insert(0, one)
     own, levels_of, shares = tuple(by_number(one.images) for one in fitted), [], []
     for one, changed, limit in zip(fitted, own, levels, strict=True):
         triangles = clusters.triangles(one.allocation.cut)
         moved = vertices.refitted(triangles)
-        # Numbers in the header may grow by a few digits.
         size = len(written(vertices, moved, changed))
         held = size <= limit
         levels_of.append(moved if held else vertices.begun(triangles))
