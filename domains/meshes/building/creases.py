@@ -15,7 +15,7 @@ from hra.domains.meshes.mesh.weld import first_at_position, first_occurrences, r
 from hra.model.arrays import group
 
 # What lies below a triangle has a normal with this cosine with its own, if anything near has.
-_FACING = 0.2
+FACING = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ class Charts:
         own, normals = surface[np.searchsorted(vertices, indices[::3])], triangle_normals(here)
         below = np.full(len(here), -1)
         of_triangle = triangle_normals(there), surface[corners[::3]]
-        find_feet(here.mean(axis=1), normals, own, tree, of_triangle, _FACING, below, np.empty((len(here), 3)))
+        find_feet(here.mean(axis=1), normals, own, tree, of_triangle, FACING, below, np.empty((len(here), 3)))
         surfaces = tree[0], before[3 * below[:, None] + np.arange(3)], below, chart[numbers[3 * below]]
         result, plain = indices.copy(), weights[: weights.size - directions]
         facing = normals if directions >= 3 else np.empty((0, 3))

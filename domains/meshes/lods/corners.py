@@ -14,7 +14,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.compiling import njit
-from hra.domains.meshes.building.creases import Charts
+from hra.domains.meshes.building.creases import FACING, Charts
 from hra.domains.meshes.distances.box_tree import box_tree, find_feet
 from hra.domains.meshes.distances.surface import triangle_normals
 from hra.domains.meshes.mesh import meshopt
@@ -23,8 +23,8 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 # Triangles are asked in the middles of so many parts along each side; one keeps its chart for this share of them.
 _PARTS, _KEPT = 4, 0.2
-# What lies below a triangle has a normal with this cosine with its own, if anything near has.
-FACING, ANY = 0.2, -2.0
+# The least cosine where normals do not matter.
+ANY = -2.0
 
 
 class SourceCharts:

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.building.creases import Creases
+from hra.domains.meshes.building.creases import FACING, Creases
 from hra.domains.meshes.distances.box_tree import box_tree, farthest_of_tree, find_feet, nearest_of_tree
 from hra.domains.meshes.distances.surface import boundary_chain, triangle_normals
-from hra.domains.meshes.lods.corners import ANY, FACING, Corners, SourceCharts, means, middles
+from hra.domains.meshes.lods.corners import ANY, Corners, SourceCharts, means, middles
 from hra.domains.meshes.lods.point_fit import OnTriangles, fitted_step
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh

@@ -327,17 +327,22 @@ def test_instances_stay_and_count_once(tmp_path: Path) -> None:
     assert (file.array(used) == places).all()
 
 
-@pytest.mark.parametrize("unit", ["triangles", "bytes"])
-def test_what_is_shown_often_keeps_more(unit: Any, tmp_path: Path) -> None:
-    """Of two equal meshes the one that is shown in sixteen places has fewer errors."""
+def once_and_often(aside: int) -> Scene:
+    """A mesh in one place, and its mirror image in sixteen, so far ``aside``."""
     scene = Scene()
     other = copy.deepcopy(scene.primitive)
     other["attributes"]["POSITION"] = scene.add(scene.positions * np.array([1, -1, 1], np.float32), bounds=True)
     scene.header["meshes"].append({"primitives": [other]})
     for place in range(16):
-        scene.header["nodes"].append({"mesh": 1, "translation": [2, 0, place]})
+        scene.header["nodes"].append({"mesh": 1, "translation": [aside, 0, place]})
         scene.header["scenes"][0]["nodes"].append(place + 1)
-    path = scene.write(tmp_path / "scene.glb")
+    return scene
+
+
+@pytest.mark.parametrize("unit", ["triangles", "bytes"])
+def test_what_is_shown_often_keeps_more(unit: Any, tmp_path: Path) -> None:
+    """Of two equal meshes the one that is shown in sixteen places has fewer errors."""
+    path = once_and_often(2).write(tmp_path / "scene.glb")
     lod = meshes.scene_lod(path, [0.3 if unit == "triangles" else path.stat().st_size / 3], unit=unit)
     file = Read(lod.export(tmp_path / "levels")[0])
     once, often = (file.header["accessors"][m["primitives"][0]["indices"]]["count"] for m in file.header["meshes"])
@@ -347,14 +352,7 @@ def test_what_is_shown_often_keeps_more(unit: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("unit", ["triangles", "bytes"])
 def test_nothing_is_said_of_how_places_are_weighed(unit: Any, tmp_path: Path) -> None:
     """Two meshes in each other, one of which is shown in sixteen places: nobody can mend what that does to sums."""
-    scene = Scene()
-    other = copy.deepcopy(scene.primitive)
-    other["attributes"]["POSITION"] = scene.add(scene.positions * np.array([1, -1, 1], np.float32), bounds=True)
-    scene.header["meshes"].append({"primitives": [other]})
-    for place in range(16):
-        scene.header["nodes"].append({"mesh": 1, "translation": [0, 0, place]})
-        scene.header["scenes"][0]["nodes"].append(place + 1)
-    path = scene.write(tmp_path / "scene.glb")
+    path = once_and_often(0).write(tmp_path / "scene.glb")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         meshes.scene_lod(path, [0.5, 0.25] if unit == "triangles" else [18_000, 9_000], unit=unit)
