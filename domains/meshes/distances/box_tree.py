@@ -9,12 +9,16 @@ import numpy as np
 
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.triangle_distance import fill_triangles, square_distance, surface_memory
+from hra.kernels.row_blocks import for_each, ranges
+from hra.model.arrays import group
 
 # By how much of the largest coordinate boxes are wider than what they hold: more than what rounding takes.
 _ROUNDING = 2.0**-40
 _FAN = 8
 # Of so few triangles of a kind all are looked at: the tree has those of other kinds in between.
 _FEW = 48
+# A search takes about as long as so many bytes that are read.
+_BYTES = 512
 
 
 def box_tree(
@@ -131,7 +135,12 @@ def nearest_of_tree(
     The origin of the tree is that of the points. Of what is within ``enough``, any triangle so near will do.
     """
     near, squares = np.empty(len(points), np.int64), np.empty(len(points))
-    _measure(np.ascontiguousarray(points), triangles, boxes, ends, enough, False, near, squares)
+    points = np.ascontiguousarray(points)
+
+    def some(part: slice) -> None:
+        _measure(points[part], triangles, boxes, ends, enough, False, near[part], squares[part])
+
+    for_each(ranges(len(points)), len(points) * _BYTES, some)
     return near, np.sqrt(squares)
 
 
@@ -157,8 +166,16 @@ def _measure(points, triangles, boxes, ends, enough, rising, near, squares):
             enough = max(enough, squares[i])
 
 
-@njit(cache=True, nogil=True)
-def find_feet(points, normals, kinds, tree, of_triangle, facing, face, shares):
+def find_feet(
+    points: np.ndarray,
+    normals: np.ndarray,
+    kinds: np.ndarray,
+    tree: tuple[np.ndarray, np.ndarray, np.ndarray],
+    of_triangle: tuple[np.ndarray, np.ndarray],
+    facing: float,
+    face: np.ndarray,
+    shares: np.ndarray,
+) -> None:
     """Put each point on the nearest triangle of its kind.
 
     Parameters
@@ -169,27 +186,29 @@ def find_feet(points, normals, kinds, tree, of_triangle, facing, face, shares):
     face : int64 [n], guesses, -1 for none; the triangles are written to it, -1 where none is of the kind.
     shares : float64 [n, 3], what the corners of the triangle have of the nearest point is written to it.
     """
-    (triangles, _, ends), kind = tree, of_triangle[1]
-    waiting = search_memory(ends)
-    # The triangles of each kind, side by side, and of each the one that was found last: a guess of the right kind.
-    most = np.int64(0)
-    for k in range(kind.size):
-        most = max(most, kind[k] + 1)
-    begin, order, last = np.zeros(most + 2, np.int64), np.empty(kind.size, np.int64), np.empty(most, np.int64)
-    for k in range(kind.size):
-        begin[kind[k] + 2] += 1
-    for k in range(most):
-        begin[k + 2] += begin[k + 1]
-    for k in range(kind.size):
-        order[begin[kind[k] + 1]] = last[kind[k]] = k
-        begin[kind[k] + 1] += 1
+    # The triangles of each kind, side by side.
+    begin, order = group(of_triangle[1], int(of_triangle[1].max(initial=-1)) + 1)
+
+    def some(part: slice) -> None:
+        given = points[part], normals[part], kinds[part]
+        _find_feet(*given, tree, of_triangle, facing, (begin, order), face[part], shares[part])
+
+    for_each(ranges(len(points)), len(points) * _BYTES, some)
+
+
+@njit(cache=True, nogil=True)
+def _find_feet(points, normals, kinds, tree, of_triangle, facing, of_kind, face, shares):
+    (triangles, _, ends), (begin, order) = tree, of_kind
+    # Of each kind the triangle that was found last: a guess of the right kind.
+    waiting, last = search_memory(ends), np.full(len(begin) - 1, -1)
     for i in range(len(points)):
         own = kinds[i]
-        if own >= most or begin[own] == begin[own + 1]:
+        if own >= len(last) or begin[own] == begin[own + 1]:
             face[i] = -1
             continue
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        guess, alike = face[i] if face[i] >= 0 else last[own], order[begin[own] : begin[own + 1]]
+        alike = order[begin[own] : begin[own + 1]]
+        guess = face[i] if face[i] >= 0 else last[own] if last[own] >= 0 else alike[-1]
         found = _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting, alike)
         if found < 0:
             found = _alike(x, y, z, normals, kinds, i, tree, of_triangle, -2.0, guess, waiting, alike)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ import numpy as np
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.building.builder import built
 from hra.domains.meshes.building.geometry import Geometry
+from hra.domains.meshes.building.settings import Workers, processors
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
 from hra.domains.meshes.files.read import load
@@ -147,7 +149,8 @@ def cut_errors(clusters: ClusterMesh | MeshAsset, cuts: Sequence[np.ndarray]) ->
 
 def monotone_bounds(source: TriangleMesh, levels: Sequence[TriangleMesh]) -> np.ndarray:
     """Bounds on how far each of the ``levels``, fine to coarse, and ``source`` are from each other, rising, [L]."""
-    return np.maximum.accumulate([hausdorff_bound(source, level) for level in levels])
+    with Workers(min(processors(), len(levels))) as workers:
+        return np.maximum.accumulate(list(workers.map(partial(hausdorff_bound, source), levels)))
 
 
 def level_counts(levels: Sequence[float], of_source: int) -> list[int]:

@@ -205,7 +205,7 @@ class Refitting:
 
     def _on_faces(self, size: float) -> _Points:
         """Points for about each ``size`` of area."""
-        corners = self._points[self._triangles]
+        corners = self._points[self._charts.triangles]
         area = _areas(corners)
         parts = np.ceil(np.sqrt(area / size)).clip(0, _PARTS).astype(np.int64) if size > 0 else np.zeros(len(area), int)
         # Of many triangles that are smaller those where the sum of their areas passes a step.
@@ -222,7 +222,7 @@ class Refitting:
         weight = area[face] / parts[face] ** 2
         lone = parts[face] == 1
         weight[lone] *= area[small].sum() / max(weight[lone].sum(), 1e-300)
-        own = self._triangles[face]
+        own = self._charts.triangles[face]
         places = means(own, share, self._points)
         return _Points(own, share, weight, places, triangle_normals(corners)[face], self._chart[own[:, 0]])
 

@@ -28,6 +28,7 @@ from hra.allocating.allocation import Allocation
 from hra.camera import Camera
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.building.builder import built
+from hra.domains.meshes.building.settings import Workers, processors
 from hra.domains.meshes.distances.surface import surface_area
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, coordinates_of, layout_of, texture_infos
 from hra.domains.meshes.files.gltf_nodes import moved
@@ -228,7 +229,7 @@ def scene_lod(
             break
         spare += over
     vertices = _Vertices(scene, stand_in, clusters, of_source)
-    fitted = [vertices.refitted(clusters.triangles(cut)) for cut in cuts]
+    fitted = vertices.refitted([clusters.triangles(cut) for cut in cuts])
     chosen = tuple(stand_in.by_place(level, vertices.of_source) for level in fitted)
     return SceneLOD(scene, chosen, totals, _chain(vertices, fitted, cuts, clusters), vertices.moved())
 
@@ -292,12 +293,12 @@ def _within_bytes(
                 one = budget.fit(int(limit), per_unit, coarser)
         fitted.insert(0, one)
     own, levels_of, shares = tuple(by_number(one.images) for one in fitted), [], []
-    for one, changed, limit in zip(fitted, own, levels, strict=True):
-        triangles = clusters.triangles(one.allocation.cut)
-        moved = vertices.refitted(triangles)
-        size = len(written(vertices, moved, changed))
+    begun = [clusters.triangles(one.allocation.cut) for one in fitted]
+    parts = zip(fitted, own, levels, begun, vertices.refitted(begun), strict=True)
+    for one, changed, limit, triangles, better in parts:
+        size = len(written(vertices, better, changed))
         held = size <= limit
-        levels_of.append(moved if held else vertices.begun(triangles))
+        levels_of.append(better if held else vertices.begun(triangles))
         more = size - len(one.content) if held else 0
         shares.append(replace(one.shares, other=one.shares.other + more))
     cuts = [one.allocation.cut for one in fitted]
@@ -552,11 +553,18 @@ class _Vertices:
 
     def begun(self, triangles: np.ndarray) -> np.ndarray:
         """``triangles`` [F, 3] of a level with vertices of their own where their charts have none, int64 [F, 3]."""
-        return self._with(self._refitting.begun(triangles, self._frozen(triangles)))
+        begun = self._refitting.begun(triangles, self._frozen(triangles))
+        return self._with(begun, self._fitted(begun))
 
-    def refitted(self, triangles: np.ndarray) -> np.ndarray:
-        """``triangles`` [F, 3] of a level with vertices of their own where these fit better, int64 [F, 3]."""
-        return self._with(self._refitting.refitted(triangles, self._frozen(triangles)))
+    def refitted(self, levels: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """``levels`` of triangles [F, 3] with vertices of their own where these fit better, int64 [F, 3] each."""
+
+        def fit(triangles: np.ndarray) -> tuple[Refit, dict[str, np.ndarray]]:
+            found = self._refitting.refitted(triangles, self._frozen(triangles))
+            return found, self._fitted(found)
+
+        with Workers(min(processors(), len(levels))) as workers:
+            return [self._with(*found) for found in list(workers.map(fit, levels))]
 
     def _frozen(self, triangles: np.ndarray) -> np.ndarray:
         """Which vertices stay in a level of ``triangles`` [F, 3], bool [V]."""
@@ -566,14 +574,13 @@ class _Vertices:
         frozen[triangles[kept[number]]] = True
         return frozen
 
-    def _with(self, fit: Refit) -> np.ndarray:
+    def _with(self, fit: Refit, values: dict[str, np.ndarray]) -> np.ndarray:
         """The triangles of a level, whose own vertices are among all from now on, int64 [F, 3]."""
         like = self.of_source[fit.vertices]
         points = self._as_stored(like, fit.positions)
         own, count = fit.moved, len(self.positions)
         self.positions = np.concatenate([self.positions, points[own].astype(np.float32)])
         self.of_source = np.concatenate([self.of_source, like[own]])
-        values = self._fitted(fit)
         valid = {
             name: _valid(name, values[name], fit.begin.values(source), fit.triangles)[own]
             for name, source in self._numbers.items()

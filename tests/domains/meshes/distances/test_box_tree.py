@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import config
 
 from hra.domains import meshes
 from hra.domains.meshes.distances.box_tree import (
@@ -47,6 +48,22 @@ def test_triangles_that_face_a_point_come_first() -> None:
     points, normals = np.full((3, 3), 0.2), np.array([[0, 0, 1.0], [0, 0, -1.0], [1.0, 0, 0]])
     find_feet(points, normals, kinds, tree, (up, np.zeros(2, np.int64)), 0.2, face, shares)
     assert face.tolist() == [0, 1, 0]  # the last is faced by none, and takes the nearest
+
+
+def test_the_number_of_threads_changes_no_foot(monkeypatch) -> None:
+    rng = np.random.default_rng(5)
+    corners = (rng.normal(size=(200, 1, 3)) + 0.3 * rng.normal(size=(200, 3, 3))).reshape(-1, 3)
+    tree, kind = box_tree(corners, np.arange(600, dtype=np.uint32), np.zeros(3)), np.arange(200) % 3
+    # Every point twice, so that many have a nearest triangle at equal distance, and more than one range of them.
+    points, normals = np.tile(rng.normal(size=(20_000, 3)).round(1), (2, 1)), np.zeros((40_000, 3))
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr(config, "NUMBA_NUM_THREADS", threads)
+        face, shares = np.full(40_000, -1), np.empty((40_000, 3))
+        find_feet(points, normals, np.arange(40_000) % 3, tree, (np.zeros((200, 3)), kind), -2.0, face, shares)
+        found.append((face, shares, *nearest_of_tree(points, *tree)))
+    assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
+    assert (kind[found[0][0]] == np.arange(40_000) % 3).all()
 
 
 @pytest.mark.parametrize("facing", [0.2, 0.95, 0.9999])
