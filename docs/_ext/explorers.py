@@ -6,32 +6,30 @@ from pathlib import Path
 from typing import Any
 
 from hra import samples
-from hra.cli.explore import explore
+from hra.files.atomic_write import write_atomically
+from hra.pages.explore.page import render
+from hra.pages.explore.request import PageRequest, views_of
 
 _QUESTION = "what does the figure show?"
+# What each page shows: samples with the kind of each, and a question.
 _PAGES = {
-    "tokens.html": {"inputs": ["page.png"], "query": _QUESTION},
-    "mesh.html": {"inputs": ["skull.ply"]},
-    "texture.html": {"inputs": ["earth.jpg"], "view": "texture"},
-    "flight.html": {"inputs": ["earth.jpg"], "view": "flight"},
-    "pool.html": {"inputs": ["page.png", "skull.ply"], "query": _QUESTION, "ground": "earth.jpg", "pool": True},
+    "tokens.html": ({"page.png": "tokens"}, _QUESTION),
+    "mesh.html": ({"skull.ply": "mesh"}, ""),
+    "texture.html": ({"earth.jpg": "texture"}, ""),
+    "flight.html": ({"earth.jpg": "flight"}, ""),
+    "pool.html": ({"page.png": "tokens", "skull.ply": "mesh", "earth.jpg": "texture"}, _QUESTION),
 }
 
 
 def write_pages(app: Any) -> None:
-    """Write the pages that are not there yet; ``make clean-docs`` removes them."""
+    """Write the pages that are not there yet; ``make clean`` removes them."""
     folder = Path(app.srcdir) / "_extra/explore"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, options in _PAGES.items():
+    for name, (shown, query) in _PAGES.items():
         if not app.config.hra_quick and not (folder / name).exists():
-            explore(**{key: _found(value) for key, value in options.items()}, out=folder / name)
-
-
-def _found(value: Any) -> Any:
-    """Names of samples as their files."""
-    if isinstance(value, list):
-        return [_found(one) for one in value]
-    return samples.path(value) if value in samples.names() else value
+            sources = tuple((samples.path(sample), kind) for sample, kind in shown.items())
+            request = PageRequest(sources, query, None, len(sources) > 1)
+            write_atomically(folder / name, render(request.title, views_of(request, lambda _: None)).encode())
 
 
 def setup(app: Any) -> dict[str, Any]:
