@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -73,7 +73,13 @@ class Allocation:
         if self.cost > self.budget:
             what = f"the traversal spent {exact_number(self.cost)} of {exact_number(self.budget)}"
             raise HraError(what, where="Solution.selected", fix=f"spend at most problem.capacity, {_OR_A_BUG}")
-        selected.flags.writeable = False
+        # The traversal may use its arrays again, and what an allocation states must not change.
+        given = {"selected": selected, "share": self.solution.share}
+        kept = {name: array.copy() for name, array in given.items() if array is not None and array.flags.writeable}
+        for array in kept.values():
+            array.flags.writeable = False
+        if kept:
+            object.__setattr__(self, "solution", replace(self.solution, **kept))
 
     @property
     def hierarchy(self) -> Hierarchy:

@@ -139,7 +139,7 @@ def _stack(problems: list[Problem], solutions: list[Solution], shape: tuple[int,
     for i, (problem, solution) in enumerate(zip(problems, solutions, strict=True)):
         selected[i], hierarchy = solution.selected, problem.hierarchy
         gained = precise_total(problem.gain, solution.selected)
-        bound = Allocation(problem, replace(solution, selected=solution.selected.copy()), 0.0).upper_bound
+        bound = Allocation(problem, solution, 0.0).upper_bound
         price = np.nan if solution.price is None else rescale(solution.price, hierarchy.units.size, Fraction(1))
         numbers[:, i] = hierarchy.cost_of(solution.selected), gained[0], bound, price
     return selected, *numbers

@@ -10,6 +10,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.errors import MetricError, wrong_kind
+from hra.model.arrays import own, to_numpy
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
@@ -69,7 +70,9 @@ def solve(
         what = "inherited errors count only where a tree adds its nodes one by one"
         raise MetricError(what, where="inherited", fix="build it with mode='child' or mode='add', or leave them out")
     values, kind = (gains, "gain") if errors is None else (errors, "error")
-    allocator = _Arrays(hierarchy, _Given(values, inherited, kind, unit), traversal)
+    # Copies: the largest error is asked for later, when the caller may have written the next step's into them.
+    above = None if inherited is None else own(to_numpy(inherited))
+    allocator = _Arrays(hierarchy, _Given(own(to_numpy(values)), above, kind, unit), traversal)
     return allocator.allocate(None, budget, previous=previous, pinned=pinned)
 
 
@@ -81,8 +84,8 @@ def _several_at_once(hierarchy: Hierarchy) -> bool:
 class _Given(ErrorMetric):
     """One number per node, whatever the context."""
 
-    values: Any
-    above: Any
+    values: np.ndarray
+    above: np.ndarray | None
     kind: Literal["error", "gain"]
     unit: str
 

@@ -222,6 +222,11 @@ def frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def own(array: np.ndarray) -> np.ndarray:
+    """``array`` where it is read-only, else a read-only copy: whoever made it may go on writing to theirs."""
+    return frozen(array.copy()) if array.flags.writeable else array
+
+
 def read_only(array: np.ndarray) -> np.ndarray:
     """A read-only view of ``array``, for arrays of the caller, who may go on writing to them."""
     return frozen(array.view())

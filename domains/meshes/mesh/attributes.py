@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.domains.meshes.mesh.materials import Material
 from hra.errors import MeshError
-from hra.model.arrays import ReadOnlyArrays, frozen
+from hra.model.arrays import ReadOnlyArrays, own
 
 # Name, type and columns of each array (0: a vector), in the order of their bytes in `VertexAttributes.rows`.
 LAYOUT = {
@@ -72,8 +72,7 @@ class VertexAttributes(ReadOnlyArrays):
             raise MeshError("numbers of what is unseen must be int32 [V]", where="VertexAttributes.unseen")
         for name in self.names:
             array = _check(name, getattr(self, name), len(self))
-            # Whoever made an array may go on writing to it, and this object must not change.
-            object.__setattr__(self, name, frozen(array.copy()) if array.flags.writeable else array)
+            object.__setattr__(self, name, own(array))
         if self.uv2 is not None and self.uv is None:
             raise MeshError("uv2 is the second set of coordinates, and there is no first", where="VertexAttributes")
         if (self.material is None) != (not self.materials):

@@ -139,6 +139,33 @@ def test_a_traversal_that_breaks_its_contract_is_caught(selected, message):
         allocate(TREE, ERROR, 3, Fixed(selected))
 
 
+@dataclass(frozen=True)
+class Reusing(Traversal):
+    """Works in arrays of its own, which the next step overwrites."""
+
+    taken: np.ndarray
+    share: np.ndarray
+
+    def select(self, problem: Problem) -> Solution:
+        hull = hra.Hull(finish="none").solve(problem)
+        self.taken[:], self.share[:] = hull.selected, 0.0 if hull.share is None else hull.share
+        return Solution(self.taken[:], hull.price, share=self.share)
+
+
+def test_a_traversal_may_use_its_arrays_again():
+    graph = Hierarchy.dag([1, 1, 2], [(0, 2), (1, 2)])
+    traversal = Reusing(np.zeros(3, np.bool_), np.zeros(2))
+    first = allocate(graph, [1.0, 1.0, 4.0], 4, traversal, "gain")
+    share = first.solution.share
+    assert share is not None
+    taken, shared = first.selected.tolist(), share.tolist()
+    second = allocate(graph, [1.0, 1.0, 4.0], 1, traversal, "gain")
+    assert first.selected.tolist() == taken != second.selected.tolist()
+    traversal.taken[:], traversal.share[:] = False, 7.0
+    assert first.selected.tolist() == taken and share.tolist() == shared
+    assert hra.verify(first).ok
+
+
 def test_what_was_selected_is_read_only():
     allocation = allocate(TREE, ERROR, 3)
     with pytest.raises(ValueError, match="read-only"):

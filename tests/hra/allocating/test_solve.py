@@ -105,3 +105,11 @@ def test_a_traversal_that_returns_something_else_is_named():
     with pytest.raises(hra.HraError) as caught:
         hra.solve(TREE, 3, errors=ERROR, traversal=Wrong())
     assert caught.value.fix == "return hra.Solution(selected) from Wrong.select"
+
+
+def test_errors_of_the_next_step_may_be_written_into_the_same_array():
+    tree = hra.Hierarchy.tree([-1, 0, 0, 1, 1], [1, 1, 1, 1, 1])
+    errors = np.array([8.0, 3.0, 2.0, 0.5, 0.5])
+    first = hra.solve(tree, 2, errors=errors)
+    errors[:] = 0
+    assert (first.residual, first.max_error) == (5.0, 3.0)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.errors import ArrayError
-from hra.model.arrays import ReadOnlyArrays, frozen, group, indices, number_in, numbers, offsets_of, to_numpy
+from hra.model.arrays import ReadOnlyArrays, frozen, group, indices, number_in, numbers, offsets_of, own, to_numpy
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1, 2), np.array([1, 2], np.float16), range(1, 3), np.array([1, 2], ">i4")])
@@ -124,6 +124,14 @@ def test_frozen_is_in_place():
     array = np.zeros(2)
     assert frozen(array) is array
     assert not array.flags.writeable
+
+
+def test_a_kept_array_is_a_copy_unless_nobody_may_write_to_it():
+    array = np.zeros(2)
+    kept = own(array)
+    array[:] = 1
+    assert kept.tolist() == [0, 0] and not kept.flags.writeable and array.flags.writeable
+    assert own(kept) is kept
 
 
 @given(keys=st.lists(st.integers(-1, 5), max_size=20))
