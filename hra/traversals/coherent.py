@@ -27,9 +27,11 @@ _MORE = 1 / 16
 class Coherent(Traversal):
     """Any traversal, held close to the last step of a sequence.
 
-    The budget and what is pinned come first, then the limit on changes, then quality: what no longer fits is dropped,
-    and what is pinned is taken, even if that takes more changes than allowed. Without a previous allocation it is the
-    plain traversal.
+    The budget and what is pinned come first, then the limit on changes, then quality. While what is there fits, no step
+    changes more than the limit allows. Where it no longer fits, the least gain per cost is dropped first until it does,
+    even if that takes more changes than allowed, or more than another choice would need. What is pinned is taken in any
+    case, and what lacks a predecessor since the siblings' order changed is mended. Without a previous allocation it is
+    the plain traversal.
 
     With a `Threshold` a place is refined when its error is above tau, then at once until it is below ``tau / (1 +
     hysteresis)``, as far as other places need not change for it, or only a little; it stays until it is below that
@@ -42,7 +44,8 @@ class Coherent(Traversal):
     traversal : chooses where to go.
     hysteresis : refinements that are there count ``1 + hysteresis`` times their gain, of a `Threshold` their error: a
         change must be worth it.
-    max_churn : at most this many refinements are taken or dropped in one step; None for any number.
+    max_churn : at most this many refinements are taken or dropped in one step, as far as said above; None for any
+        number.
 
     Examples
     --------

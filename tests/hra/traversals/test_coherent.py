@@ -116,6 +116,26 @@ def test_the_limit_counts_refinements_that_cost_less_than_nothing() -> None:
     assert (there.selected.tolist(), held.selected.tolist(), held.churn) == ([True, True], [True, False], 1)
 
 
+@kinds
+@given(seed=seeds, limit=st.integers(0, 3))
+def test_the_limit_holds_while_what_is_there_fits(kind, seed, limit):
+    hierarchy, values, rng = case(kind, seed)
+    steps, last = allocator(hierarchy, hra.Coherent(hysteresis=0.1, max_churn=limit)), None
+    for _ in range(4):
+        budget = room(rng, hierarchy)
+        found = steps.allocate(values * np.exp(rng.normal(0, 1, values.size)), budget, previous=last)
+        assert last is None or found.churn <= limit or last.cost > budget
+        last = found
+
+
+def test_what_no_longer_fits_is_dropped_by_its_gain_per_cost() -> None:
+    # To drop the third alone would be one change; it gains the most per cost.
+    pieces, gains = Hierarchy.flat([1, 1, 2]), [1.0, 2.0, 8.0]
+    everything = hra.solve(pieces, 4, gains=gains)
+    less = hra.solve(pieces, 2, gains=gains, traversal=hra.Coherent(max_churn=1), previous=everything)
+    assert (less.selected.tolist(), less.churn) == ([False, False, True], 2)
+
+
 def test_one_kind_of_arrays_is_compiled_however_many_steps_are_taken_back() -> None:
     steps, values = allocator(Hierarchy.flat([1] * 6), hra.Coherent(max_churn=2)), np.arange(6.0)
     first = steps.allocate(values, 3)
