@@ -15,7 +15,7 @@ from hra.caching import Scratch, cached_property
 from hra.errors import ArrayError, HierarchyError, MetricError, wrong_kind
 from hra.model import topology
 from hra.model.arrays import EXACT_LIMIT, frozen, group, indices, numbers, offsets_of, to_numpy
-from hra.model.sets import active, cost_step, first_unusable, is_down_closed, total
+from hra.model.sets import active, cost_step, is_down_closed, total
 from hra.model.topology import Topology, level_order
 from hra.model.units import Units, rounded_up_sum, swap_units
 
@@ -29,7 +29,8 @@ class Hierarchy:
     A refinement is one indivisible step: it adds nodes, may remove the nodes that they replace, costs ``cost[r]`` (less
     than 0 where its fine nodes are cheaper than what they replace) and can be taken only after its predecessors. Nodes
     that no refinement adds are the base. Build one with `tree`, `chains`, `flat`, `dag`, `groups` or `from_networkx`;
-    all arrays are copied and read-only.
+    all arrays are copied and read-only. `dataclasses.replace` may change costs, attributes and the unit; it raises
+    `HierarchyError` where fields contradict each other.
 
     Attributes
     ----------
@@ -66,13 +67,33 @@ class Hierarchy:
     node: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        cost, node = self.node_cost, _Attributes(self.node)
-        if type(cost) is not np.ndarray or cost.dtype != np.float64 or first_unusable(cost, 0.0) >= 0:
-            # Only `dataclasses.replace` comes with other costs, which constructors check.
-            object.__setattr__(self, "node_cost", _costs(cost))
-        for array in (*(value for value in vars(self).values() if isinstance(value, np.ndarray)), *node.values()):
+        # Constructors check what they are given and go by `_made`; `dataclasses.replace` comes here, with any fields.
+        cost = _costs(self.node_cost)
+        size = int(indices("level_offsets", self.level_offsets, 0, 2**31).max(initial=0))
+        added, removed = (
+            indices(name, getattr(self, name), -1, size, cost.size) for name in ("added_by", "removed_by")
+        )
+        parent = self.node_parent
+        if parent is not None:
+            parent = indices("node_parent", parent, -1, cost.size, cost.size)
+        shape = Topology(size, added, removed, _pairs(self.edges, size))
+        made = Hierarchy.from_topology(cost, shape, node_parent=parent, attributes=self.node, cost_unit=self.cost_unit)
+        for name in ("added_by", "removed_by", "parent", "edges", "level_offsets"):
+            if not _equal(getattr(self, name), getattr(made, name)):
+                what = f"the field {name} does not belong to the refinements of the others"
+                fix = "build another hierarchy by Hierarchy.tree, dag, groups or from_topology"
+                raise HierarchyError(what, where=name, fix=fix)
+        vars(self).update(vars(made))
+
+    @classmethod
+    def _made(cls, **fields: Any) -> Hierarchy:
+        """A hierarchy of fields that are known to belong together; their arrays become read-only."""
+        made = object.__new__(cls)
+        node = _Attributes(fields["node"])
+        for array in (*(value for value in fields.values() if isinstance(value, np.ndarray)), *node.values()):
             array.flags.writeable = False
-        object.__setattr__(self, "node", MappingProxyType(node))
+        vars(made).update(fields, node=MappingProxyType(node))
+        return made
 
     # ---- construction -------------------------------------------------------------------------------------------
 
@@ -158,11 +179,8 @@ class Hierarchy:
         edges : int [E, 2], (predecessor, successor) pairs of nodes.
         """
         cost = _costs(cost)
-        pairs = to_numpy(edges)
-        if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
-            raise ArrayError(f"edges must have shape [E, 2], got {pairs.shape}", where="edges")
-        pairs = indices("edges", pairs.reshape(-1), 0, cost.size).reshape(-1, 2)
-        return cls.from_topology(cost, topology.dag(cost.size, pairs), attributes=attributes, cost_unit=cost_unit)
+        shape = topology.dag(cost.size, _pairs(edges, cost.size))
+        return cls.from_topology(cost, shape, attributes=attributes, cost_unit=cost_unit)
 
     @classmethod
     def groups(
@@ -245,7 +263,7 @@ class Hierarchy:
         predecessors = offsets_of(np.bincount(edges[:, 1], minlength=shape.size)), np.ascontiguousarray(edges[:, 0])
         level_offsets = offsets_of(np.bincount(level))
         topology.check_changes(Topology(shape.size, added_by, removed_by, edges), predecessors)
-        made = cls(
+        made = cls._made(
             node_cost=cost,
             added_by=added_by,
             removed_by=removed_by,
@@ -522,7 +540,12 @@ def _add(digest: hashlib._Hash, array: np.ndarray) -> None:
 
 
 def _restore(cls: type[Hierarchy], fields: dict[str, Any]) -> Hierarchy:
-    return cls(**fields)
+    return cls._made(**fields)
+
+
+def _equal(first: Any, second: np.ndarray | None) -> bool:
+    """Whether a field holds what another does, None included."""
+    return first is second if first is None or second is None else np.array_equal(first, second)
 
 
 def _read_only(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -541,6 +564,14 @@ def _costs(cost: Any) -> np.ndarray:
     if bad.size:
         raise HierarchyError(f"cost {vector[bad[0]]:g} is negative", where=f"cost[{bad[0]}]", fix="costs must be >= 0")
     return vector
+
+
+def _pairs(edges: Any, size: int) -> np.ndarray:
+    """Edges as int [E, 2], both ends below ``size``."""
+    pairs = to_numpy(edges)
+    if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
+        raise ArrayError(f"edges must have shape [E, 2], got {pairs.shape}", where="edges")
+    return indices("edges", pairs.reshape(-1), 0, size).reshape(-1, 2)
 
 
 def _attributes(attributes: Mapping[str, Any] | None, size: int) -> dict[str, np.ndarray]:

@@ -50,6 +50,14 @@ def stating(allocation: Allocation, **changes: Any) -> Allocation:
     return forged
 
 
+def reshaping(hierarchy: hra.Hierarchy, **fields: Any) -> hra.Hierarchy:
+    """``hierarchy`` with other ``fields``, which no constructor lets pass; nothing is checked."""
+    forged = object.__new__(hra.Hierarchy)
+    kept = {name: getattr(hierarchy, name) for name in hra.Hierarchy.__dataclass_fields__}
+    forged.__dict__.update({**kept, **fields})
+    return forged
+
+
 def forgeries(true: Allocation, rng: np.random.Generator) -> Iterator[tuple[str, Allocation]]:
     """Changed statements of more than twenty kinds; some of them may still be true."""
     problem, solution, proof = true.problem, true.solution, true.certificate

@@ -18,7 +18,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.solvers.duals import Certificate
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import allocate
-from tests.helpers.claims import forgeries, is_true, small, stating
+from tests.helpers.claims import forgeries, is_true, reshaping, small, stating
 from tests.helpers.rational import Exactly, reader
 from tests.helpers.verification_cases import taking
 
@@ -127,7 +127,7 @@ def reshaped(true: Allocation, **arrays: object) -> Allocation:
     changed = {name: np.array(values, np.int32) for name, values in arrays.items()}
     if "edges" in changed:
         changed["edges"] = changed["edges"].reshape(-1, 2)
-    return stating(true, problem=replace(true.problem, hierarchy=replace(true.hierarchy, **changed)))
+    return stating(true, problem=replace(true.problem, hierarchy=reshaping(true.hierarchy, **changed)))
 
 
 def chain() -> Allocation:
@@ -178,7 +178,7 @@ def test_a_chain_without_its_edge_lets_root_and_grandchild_be_there_at_once():
 )
 def test_what_adds_a_node_precedes_what_removes_it(edges, added_by, removed_by, holds):
     true = allocate(Hierarchy.dag([1, 1, 1, 1], []), [1.0] * 4, 0, hra.Hull(), "gain")
-    one = replace(true.hierarchy, node_cost=np.ones(3))
+    one = reshaping(true.hierarchy, node_cost=np.ones(3))
     base = stating(true, problem=replace(true.problem, hierarchy=one))
     found = verify(reshaped(base, edges=edges, added_by=added_by, removed_by=removed_by))
     assert any(text.startswith(ORDER) for text in (found.proven if holds else found.refuted))
@@ -197,8 +197,7 @@ def test_a_negative_least_error_remains_nowhere():
 @pytest.mark.parametrize("name", ["least_error", "gain", "node_cost", "budget"])
 def test_what_is_negative_or_no_number_is_refuted(name, value):
     true = allocate(Hierarchy.flat([1, 2]), [1.0, 3.0], 2, hra.Exact(), "gain")
-    problem, forged = true.problem, replace(true.hierarchy)
-    object.__setattr__(forged, "node_cost", np.array([value, 2.0]))  # which no constructor lets pass
+    problem, forged = true.problem, reshaping(true.hierarchy, node_cost=np.array([value, 2.0]))
     changed = {
         "least_error": {"least_error": value},
         "budget": {"budget": value},
@@ -344,6 +343,6 @@ def test_costs_count_as_decimals_up_to_the_largest_whole_number_and_with_it():
 
 def test_an_edge_elsewhere_does_not_stand_for_the_one_that_is_missing():
     true = allocate(Hierarchy.dag([1] * 5, []), [1.0] * 5, 0, hra.Hull(), "gain")
-    base = stating(true, problem=replace(true.problem, hierarchy=replace(true.hierarchy, node_cost=np.ones(1))))
+    base = stating(true, problem=replace(true.problem, hierarchy=reshaping(true.hierarchy, node_cost=np.ones(1))))
     found = verify(reshaped(base, edges=[(2, 3)], added_by=[3], removed_by=[4]))
     assert any(text.startswith(ORDER) for text in found.refuted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -303,3 +304,42 @@ def test_whole_costs_that_floats_would_round_down_to_the_limit_are_refused(cost)
     assert Hierarchy.flat([2**52, 2**52]).total_cost == 2**53
     with pytest.raises(HierarchyError, match="2\\*\\*53"):
         Hierarchy.flat(cost)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"edges": np.zeros((0, 2), np.int32)},
+        {"edges": np.array([[1, 0]], np.int32)},
+        {"edges": np.array([0, 1], np.int32)},
+        {"added_by": np.array([-1, 1, 0], np.int32)},
+        {"added_by": np.array([-1, 0], np.int32)},
+        {"added_by": np.array([-1, 0, 7], np.int32)},
+        {"removed_by": np.array([1, 0, -1], np.int32)},
+        {"parent": np.array([-1, -1], np.int32)},
+        {"parent": None},
+        {"level_offsets": np.array([0, 2], np.int32)},
+        {"level_offsets": np.array([0, 1, 3], np.int32)},
+        {"node_parent": np.array([-1, 0, 9], np.int32)},
+        {"node": {"error": np.zeros(2)}},
+    ],
+)
+def test_fields_that_contradict_each_other_make_no_hierarchy(changed: dict[str, Any]):
+    chain = Hierarchy.tree([-1, 0, 1], [1, 2, 3])
+    with pytest.raises((HierarchyError, ArrayError)):
+        replace(chain, **changed)
+
+
+def test_a_replaced_hierarchy_has_arrays_of_its_own():
+    cost, error = np.array([1.0, 2.0, 4.0]), np.array([3.0, 1.0, 0.0])
+    changed = replace(Hierarchy.tree([-1, 0, 1], [1, 2, 3]), node_cost=cost, node={"error": error}, cost_unit="bytes")
+    cost[:] = error[:] = 0
+    assert changed.total_cost == 4 and changed.attribute("error").tolist() == [3, 1, 0]
+    assert changed.cost_unit == "bytes" and hra.solve(changed, 2, errors=[3.0, 1.0, 0.0]).cut.tolist() == [1]
+
+
+@kinds
+@given(seed=seeds)
+def test_every_hierarchy_is_what_replacing_nothing_makes_of_it(kind, seed):
+    hierarchy, _, _ = case(kind, seed)
+    assert replace(hierarchy).same_as(hierarchy)
