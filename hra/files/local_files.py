@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
+import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any
 
-from hra.errors import FileError
+from hra.errors import FileError, HraWarning
 from hra.files.limits import DEFAULT, PATH_BYTES, Limits, enough_memory
 
 # What `pathlib` makes of addresses: it takes the second slash away.
@@ -94,6 +97,20 @@ def make_folder(folder: str | os.PathLike[str]) -> Path:
         what = f"cannot create the folder: {error.strerror}"
         raise FileError(what, where=str(root)[:500], fix="choose a folder that you may write to") from error
     return root
+
+
+def warn_of_older(folder: Path, stem: str, suffix: str, written: Collection[str]) -> None:
+    """Warn of files in ``folder`` that are named as a stem, a number and a suffix, and that were not ``written`` now.
+
+    Programs that read a numbered series to its end would mix them with the new ones.
+    """
+    pattern = rf"{re.escape(stem)}\d+{re.escape(suffix)}"
+    others = (path.name for path in folder.iterdir() if path.name not in written)
+    older = sorted(name for name in others if re.fullmatch(pattern, name))
+    if older:
+        shown = ", ".join(older if len(older) <= 4 else [*older[:3], f"and {len(older) - 3} more"])
+        message = f"{_quote(folder)} still holds files of an earlier run: {shown}; remove what is not wanted"
+        warnings.warn(message, HraWarning, stacklevel=3)
 
 
 def _reason(error: OSError) -> str:

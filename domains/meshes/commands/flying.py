@@ -27,6 +27,7 @@ from hra.console.camera_options import vector
 from hra.domains.meshes.commands.limits import BuiltMesh
 from hra.errors import MissingExtra
 from hra.files.atomic_write import write_folder
+from hra.files.local_files import warn_of_older
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,6 +89,7 @@ def fly(
 
         files |= {"fly.gif": _gif(pictures), "residency.png": flight_plot(rows, pool_bytes)}
         write_folder(out, {**files, "fly.json": json_bytes(record)})
+        warn_of_older(out, "frame_", ".png", files)
     write_json(json_file, record)
     show(f"{mesh.name} -> {out}", _summary(rows, pool_bytes).items())
 

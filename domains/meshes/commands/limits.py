@@ -56,6 +56,18 @@ TexturesOption = Annotated[
 ]
 
 
+def check_textures(textures: Textures, limited: bool) -> None:
+    """Raise if images are to be kept where nothing would shrink them: without a budget of bytes.
+
+    Raises
+    ------
+    HraError : always then, because the option would be ignored.
+    """
+    if textures is Textures.keep and not limited:
+        fix = "leave it out: only --bytes makes images smaller"
+        raise HraError("without --bytes all images are kept", where="--textures", fix=fix)
+
+
 @dataclass(frozen=True)
 class CutOptions:
     """What limits a cut, and how it is chosen; texts as they were given."""
@@ -89,6 +101,7 @@ class CutOptions:
         """
         if self.triangles is not None and self.byte_budget is not None:
             raise HraError("two budgets were given", where="hra mesh", fix="use --triangles or --bytes")
+        check_textures(self.textures, self.byte_budget is not None)
         view = _View.of(asset, placed, screen, all_sides=not placed.from_one_side and self.metric is None)
         allocator = self._allocator(asset, view)
         if self.byte_budget is not None:

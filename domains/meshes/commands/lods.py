@@ -24,7 +24,7 @@ from hra.console import (
     write_json,
 )
 from hra.console.camera_options import VIEWPORT
-from hra.domains.meshes.commands.limits import Textures, TexturesOption
+from hra.domains.meshes.commands.limits import Textures, TexturesOption, check_textures
 from hra.domains.meshes.files.suffixes import GLTF
 from hra.errors import HraError
 
@@ -59,6 +59,7 @@ def lods(
     with its triangles, by what either changes in the picture. Distances to switch at are of the eye from the mesh's
     centre, in its unit of length: from there on the level's distance from the source covers at most --pixels.
     """
+    check_textures(textures, bool(sizes))
     levels, lens = _levels(triangles, ratios, sizes), {"vertical_fov_degrees": fov, "viewport": size(viewport)}
     with counting(f"building {source.name}", "triangles") as progress:
         if sizes and (source.suffix.lower() not in GLTF or out.suffix.lower() == ".glb"):

@@ -25,7 +25,7 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.metrics.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError, InvalidBudget, wrong_kind
 from hra.files.atomic_write import write_atomically
-from hra.files.local_files import make_folder
+from hra.files.local_files import make_folder, warn_of_older
 from hra.model.arrays import is_number
 from hra.model.short_repr import html_table
 
@@ -155,11 +155,16 @@ class DiscreteLOD:
         Raises
         ------
         FileError : a file cannot be written; each that is there is whole.
+
+        Warns
+        -----
+        HraWarning : the folder holds further levels, of an earlier export.
         """
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for mesh, path in zip(self.levels, paths, strict=True):
             mesh.export(path)
+        warn_of_older(root, stem, ".glb", [path.name for path in paths])
         return paths
 
     def export_one(self, path: str | Path) -> None:

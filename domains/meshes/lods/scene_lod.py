@@ -48,7 +48,7 @@ from hra.domains.meshes.metrics.surface_error import SurfaceError, all_round_dis
 from hra.errors import BudgetTooSmall, FileError, HraError, MeshError, RepairWarning, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
-from hra.files.local_files import make_folder
+from hra.files.local_files import make_folder, warn_of_older
 from hra.files.ply import split_origin
 from hra.model.arrays import numbers
 from hra.traversals.exact import Exact
@@ -115,6 +115,10 @@ class SceneLOD:
         Raises
         ------
         FileError : a file cannot be written; each that is there is whole.
+
+        Warns
+        -----
+        HraWarning : the folder holds further levels, of an earlier export.
         """
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
@@ -122,6 +126,7 @@ class SceneLOD:
         short = {"short": True, "tolerance": _STILL} if self.shares else {}
         for level, own, path in zip(self.levels, images, paths, strict=True):
             write_atomically(path, self.scene.glb([level], more=self.moved, images=own, **short))
+        warn_of_older(root, stem, ".glb", [path.name for path in paths])
         return paths
 
     def export_one(self, path: str | Path) -> None:

@@ -20,7 +20,7 @@ from hra.domains.tokens.relevance.registry import relevance_named
 from hra.errors import HraError, MissingExtra
 from hra.files.images import save_png
 from hra.files.images.regions import is_regions, open_regions
-from hra.files.local_files import make_folder
+from hra.files.local_files import make_folder, warn_of_older
 
 _WHOLE = 2**24  # pixels up to which a TIFF is decoded at once, as other images are
 METHODS = ("pyramid", "foveated")
@@ -131,4 +131,5 @@ def save_crops(folder: Path, image: StreamedImage, boxes: np.ndarray, side: int)
     pictures["where.png"] = shown
     for name, picture in pictures.items():
         save_png(root / name, picture)
+    warn_of_older(root, "crop-", ".png", pictures)
     return list(pictures)

@@ -11,10 +11,10 @@ import pytest
 
 from hra.domains import meshes
 from hra.domains.textures import open_image
-from hra.errors import FileError, HraError, LimitExceeded
+from hra.errors import FileError, HraError, HraWarning, LimitExceeded
 from hra.files.images import load_image
 from hra.files.limits import Limits
-from hra.files.local_files import open_regular, read_regular
+from hra.files.local_files import open_regular, read_regular, warn_of_older
 from hra.residency import load_poses, load_trace
 
 
@@ -107,3 +107,16 @@ def test_longer_files_than_allowed_are_refused(tmp_path: Path) -> None:
 def test_a_limit_is_a_whole_number_above_0(value: object) -> None:
     with pytest.raises(HraError, match="pixels"):
         Limits(pixels=value)  # pyright: ignore[reportArgumentType]
+
+
+def test_files_of_an_earlier_series_are_named(tmp_path: Path) -> None:
+    for name in ("a0.png", "a1.png", "a2.png", "a12.png", "ab.png", "a3.jpg", "xa4.png"):
+        (tmp_path / name).touch()
+    with pytest.warns(HraWarning, match=r"earlier run: a12\.png, a2\.png;") as caught:
+        warn_of_older(tmp_path, "a", ".png", ["a0.png", "a1.png"])
+    assert len(caught) == 1
+    warn_of_older(tmp_path, "x", ".png", [])
+    for number in range(5, 9):
+        (tmp_path / f"a{number}.png").touch()
+    with pytest.warns(HraWarning, match="a12.png, a2.png, a5.png, and 3 more;"):
+        warn_of_older(tmp_path, "a", ".png", ["a0.png", "a1.png"])

@@ -30,3 +30,24 @@ def test_levels_are_files_of_a_folder_or_nodes_of_one(ball: Path, tmp_path: Path
     for level, most in zip(same["levels"], (10_240, 2_500), strict=True):
         assert 0.5 * most < level["triangles"] <= most
     assert set(trimesh.load_scene(one).geometry) == {"LOD0", "LOD1"}
+
+
+@pytest.mark.parametrize("source", ["ball.ply", "ball.glb"])
+def test_levels_of_an_earlier_run_are_named(
+    ball: Path, tmp_path: Path, source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if source == "ball.glb":
+        meshes.load(ball / "ball.ply").export(ball / source)
+    for levels, said in (("4k,2k,1k", ""), ("4k", "lod1.glb, lod2.glb")):
+        assert run("lods", ball / source, "--triangles", levels, "-o", tmp_path) == 0
+        told = capsys.readouterr().err
+        assert said in told and ("earlier run" in told) == bool(said)
+
+
+@pytest.mark.parametrize("command", ["lods", "cut"])
+def test_keeping_textures_without_a_budget_of_bytes_is_refused(
+    ball: Path, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--triangles", "4k", "--textures", "keep", "-o", tmp_path / "out.glb")
+    assert run(command, ball / ("ball.hra" if command == "cut" else "ball.ply"), *options) == 2
+    assert "--bytes" in capsys.readouterr().err
