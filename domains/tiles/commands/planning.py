@@ -60,7 +60,12 @@ def _corners(bounds: np.ndarray) -> np.ndarray:
 
 
 def _turn(tree: Tileset, camera: Camera, frames: int) -> list[Camera]:
-    """The camera, turned around the vertical through the middle of the tileset."""
+    """The camera, turned around the vertical through the middle of the tileset.
+
+    Raises
+    ------
+    CameraError : a turned matrix is none of a camera: its numbers are too large, or nearly singular.
+    """
     import numpy as np
 
     middle, up, cameras = tree.bounds.mean(axis=0), tree.up, []
@@ -71,8 +76,9 @@ def _turn(tree: Tileset, camera: Camera, frames: int) -> list[Camera]:
         turn[:3, 3] = middle - turn[:3, :3] @ middle
         try:
             cameras.append(type(camera).from_matrices(view @ turn, camera.projection, camera.viewport))
-        except CameraError:  # rounding far from the origin
-            cameras.append(camera)
+        except CameraError as error:
+            fix = "use --frames 1, which turns nothing, or another unit of length"
+            raise CameraError(f"the camera cannot be turned: {error.what}", where="--frames", fix=fix) from error
     return cameras
 
 

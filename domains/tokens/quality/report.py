@@ -12,6 +12,9 @@ from hra.domains.tokens.token_sets.token_set import TokenSet
 from hra.errors import ArrayError
 from hra.files.images import psnr, ssim
 
+# Mean squared error of a channel that is rounded to 8 bits.
+_ROUNDED = 1 / (12 * 255**2)
+
 
 @dataclass(frozen=True)
 class TokenReport:
@@ -89,7 +92,8 @@ def measure(tokens: TokenSet, context: TokenContext) -> TokenReport:
 def explained(context: TokenContext, shown: np.ndarray) -> float:
     """Share of the relevance-weighted squared error of a canvas of the mean colour that ``shown`` [H, W, 3] removes.
 
-    1 for the image itself, 0 for the canvas. A constant image leaves nothing to explain: 1 if it is shown exactly.
+    1 for the image itself, 0 for the canvas, less than 0 for what is worse. The canvas counts as having at least the
+    error of rounding to 8 bits: of a constant image it has none, and shares of that would be infinite.
 
     Raises
     ------
@@ -108,14 +112,15 @@ def explained(context: TokenContext, shown: np.ndarray) -> float:
     if np.shape(shown) != image.shape:
         what = f"the picture is {list(np.shape(shown))}, and the image {list(image.shape)}"
         raise ArrayError(what, where="shown", fix="pass what the image is shown as, of its size")
+
+    def of_canvas() -> float:
+        error = float((weight * ((image - image.mean(axis=(0, 1))) ** 2).sum(axis=2)).sum())
+        return max(error, float(weight.sum()) * image.shape[2] * _ROUNDED)
+
     # The same for all tokens of a context, of which methods are compared by one.
-    blank = context.once(
-        explained, lambda: float((weight * ((image - image.mean(axis=(0, 1))) ** 2).sum(axis=2)).sum())
-    )
+    most = context.once(explained, of_canvas)
     error = float((weight * ((image - shown) ** 2).sum(axis=2)).sum())
-    if not blank:
-        return 1.0 if not error else -np.inf
-    return 1 - error / blank
+    return 1 - error / most if error else 1.0
 
 
 def redundancy(vectors: np.ndarray) -> float:

@@ -119,6 +119,21 @@ def test_up_is_away_from_the_earth_on_it_and_z_elsewhere(center, up):
     assert tree.up == pytest.approx(up, abs=3e-3) and np.linalg.norm(tree.up) == pytest.approx(1)
 
 
+def test_a_camera_that_cannot_be_turned_is_refused(tmp_path, capsys):
+    volume = {"box": [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]}
+    root = {"content": {"uri": "a.glb"}, "geometricError": 1, "refine": "REPLACE", "boundingVolume": volume}
+    (tmp_path / "tileset.json").write_text(json.dumps({"asset": {"version": "1.1"}, "geometricError": 2, "root": root}))
+    (tmp_path / "a.glb").write_bytes(bytes(300))
+    s = 0.9e150  # half of it more than a camera may have, and so it is once it is turned
+    view = [[s, s, 0, 0], [-s, s, 0, 0], [0, 0, s, -s / 100], [0, 0, 0, 1]]
+    projection = hra.Camera.perspective((0, 0, 5), (0, 0, 0)).projection.tolist()
+    (tmp_path / "camera.json").write_text(json.dumps({"view": view, "projection": projection}))
+    options = "--cache", "1kB", "--camera", tmp_path / "camera.json", "--frames"
+    assert run_hra("tiles", "plan", tmp_path / "tileset.json", *options, 1) == 0
+    assert run_hra("tiles", "plan", tmp_path / "tileset.json", *options, 8) == 2
+    assert "cannot be turned" in capsys.readouterr().err
+
+
 def test_the_turn_keeps_its_height_above_the_ground(tmp_path):
     # A town of 400 m at 40 degrees north; the eye is 94 m above its middle and 50 m above its roofs.
     region = [-1.3197209591796106, 0.6988424218, -1.3196390408203893, 0.6989055782, 0, 88]
