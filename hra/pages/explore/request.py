@@ -66,14 +66,28 @@ class PageRequest:
 
 
 def views_of(request: PageRequest, progress: Callable[[str], None]) -> list[dict[str, Any]]:
-    """A view for each source, or one for all in a pool; ``progress`` is told what is being made."""
+    """A view for each source, or one for all in a pool; ``progress`` is told what is being made.
+
+    Of several, each is named by its file.
+    """
     if request.pool:
-        return [_pool(request, progress)]
+        whole = _pool(request, progress)
+        _name(request, whole["members"])
+        return [whole]
     views = []
     for path, kind in request.sources:
         progress(f"{path.name}: every budget of {kind}")
         views.append(_VIEWS[kind](path, request))
+    _name(request, views)
     return views
+
+
+def _name(request: PageRequest, views: list[dict[str, Any]]) -> None:
+    """Put the file's name before that of each view, unless the page's title says it."""
+    if len(views) > 1:
+        for (path, _), view in zip(request.sources, views, strict=True):
+            file = "the uploaded image" if _is_replaced(path, request) else path.name
+            view["name"] = f"{file}, {view['name']}"
 
 
 def _pool(request: PageRequest, progress: Callable[[str], None]) -> dict[str, Any]:

@@ -44,6 +44,17 @@ def test_an_uploaded_image_is_what_the_page_shows(file: Path, other: bytes, kind
     assert own == views(file, kind, file.read_bytes(), pool) != views(file, kind, other, pool)
 
 
+@pytest.mark.parametrize("pool", [False, True])
+def test_several_views_are_named_by_their_files(file: Path, other: bytes, pool: bool) -> None:
+    (second := file.with_name("other.png")).write_bytes(other)
+    for image, first in ((None, "own.png"), (other, "the uploaded image")):
+        request = PageRequest(((file, "tokens"), (second, "tokens")), "what?", None, pool, image=image)
+        made = views_of(request, lambda text: None)
+        views = made[0]["members"] if pool else made
+        assert [view["name"] for view in views] == [f"{first}, tokens", "other.png, tokens"]
+    assert views_of(PageRequest(((file, "tokens"),), "", None, False), lambda text: None)[0]["name"] == "tokens"
+
+
 def test_an_image_has_no_place_where_none_is_shown(other: bytes) -> None:
     with pytest.raises(HraError, match="no input is an image"):
         PageRequest(((Path("scan.ply"), "mesh"),), "", None, False, image=other)
