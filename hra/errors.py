@@ -64,6 +64,22 @@ def wrong_kind(name: str, value: object, kinds: type | tuple[type, ...], fix: st
     return HraError(f"{name} must be a {wanted}, got {given}", where=name, fix=fix)
 
 
+def check_function(name: str, value: object, fix: str) -> None:
+    """Raise unless the argument ``name`` can be called with data: classes are passed for their objects by mistake.
+
+    Parameters
+    ----------
+    fix : how to call it right.
+
+    Raises
+    ------
+    HraError : neither a function nor an object that can be called, or a class.
+    """
+    if isinstance(value, type) or not callable(value):
+        what = f"{name} must be a function, or an object that is called as one, got {value!r:.80}"
+        raise HraError(what, where=name, fix=fix)
+
+
 class ArrayError(HraError):
     """An array argument has the wrong shape, dtype, layout or values."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.domains.tokens.context.context import EachFrame, Relevance, TokenContext, UniformRelevance
+from hra.domains.tokens.context.scores import check_scorer
 from hra.domains.tokens.context.token_builder import Choice, DirectBuilder, TokenBuilder, Tokens
 from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.embedding.pictures import load_if_path, stacked
@@ -19,7 +20,7 @@ from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid, checked_sizes
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
-from hra.errors import ArrayError, HraError, wrong_kind
+from hra.errors import ArrayError, check_function, wrong_kind
 from hra.kernels.row_blocks import for_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -67,7 +68,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
     Raises
     ------
     ArrayError : an odd patch, or fewer levels than 1.
-    HraError : a relevance that is a name, a class or anything else that gives no scores.
+    HraError : a relevance or an encoder that is a name, a class or anything else that is no function.
 
     Examples
     --------
@@ -98,9 +99,10 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         patch, levels = checked_sizes(patch, levels)
         if isinstance(builder, DirectBuilder) and traversal == _PLAIN:
             traversal = builder.rule
-        if relevance is not None and (isinstance(relevance, type) or not callable(relevance)):
-            fix = "pass tokens.PhraseRelevance(), tokens.relevance_named('phrase') or a function of the context"
-            raise HraError(f"relevance must be scores of a context, got {relevance!r:.80}", where="relevance", fix=fix)
+        if relevance is not None and (isinstance(relevance, type) or not callable(relevance)):  # others need no call
+            check_scorer(relevance)
+        if encoder is not None:
+            check_function("encoder", encoder, "pass a function of patches [K, patch, patch, 3] that gives [K, D]")
         super().__init__(builder, metric, traversal)
         self.builder = builder
         self.relevance = CueRelevance() if relevance is None else relevance

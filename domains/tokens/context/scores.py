@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import HraWarning, MetricError
+from hra.errors import HraWarning, MetricError, check_function
 from hra.model.arrays import to_numpy
 
 
@@ -43,6 +43,17 @@ def checked_scores(values: Any, grid: tuple[int, int], cover: tuple[float, float
         y, x = bad[0]
         raise MetricError(f"the relevance is {scores[y, x]}", where=f"row {y}, column {x}")
     return resample(scores, grid, cover)
+
+
+def check_scorer(relevance: Any) -> None:
+    """Raise unless ``relevance`` gives scores of a context.
+
+    Raises
+    ------
+    HraError : a name, a class or anything else that is no function.
+    """
+    fix = "pass tokens.PhraseRelevance(), tokens.relevance_named('phrase') or a function of the context"
+    check_function("relevance", relevance, fix)
 
 
 def check_relevance(values: Any, grid: tuple[int, int], cover: tuple[float, float] = (1.0, 1.0)) -> np.ndarray:

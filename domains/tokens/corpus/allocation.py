@@ -12,7 +12,7 @@ from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.context.token_builder import Choice
 from hra.domains.tokens.corpus.rows import Row, as_text, error_row, rows_of, table_of, token_row
 from hra.domains.tokens.methods.named import named_allocator
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError, MissingExtra, wrong_kind
 from hra.files.images.files import decode_image, load_image
 from hra.model.arrays import is_number, whole_number
 from hra.model.problem import Problem
@@ -74,6 +74,11 @@ class TokenAllocation:
             object.__setattr__(self, name, value)  # an int of Python goes into the facts of a job
         if not isinstance(self.question, str):
             raise HraError(f"question is {self.question!r}", where="TokenAllocation", fix="use a text, empty for none")
+        for name in ("method", "relevance", "metric", "traversal"):
+            if (given := getattr(self, name)) is not None and not isinstance(given, str):
+                raise wrong_kind(
+                    name, given, str, "name it, as hra tokens allocate does: jobs keep names in their files"
+                )
         if self.bank > 1 and self.price is not None:
             raise HraError("a bank and a price were given", where="TokenAllocation", fix="leave one of them out")
         if self.price is not None and not (is_number(self.price) and 0 <= self.price < float("inf")):

@@ -13,7 +13,7 @@ from hra.domains.tokens.methods.stratified import Rule, StrataBuilder, StrataGri
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.domains.tokens.patches.tokens import PatchTokens
 from hra.domains.tokens.pyramid.blocks import cell_means
-from hra.errors import MetricError
+from hra.errors import MetricError, check_function
 from hra.solvers.apportionment import remainder_to_largest
 from hra.traversals.apportion import Apportion
 
@@ -56,6 +56,9 @@ class CheckedGrid:
     """What another chooser says, checked."""
 
     chooser: StrataGrid
+
+    def __post_init__(self) -> None:
+        check_function("chooser", self.chooser, "pass a function of the context that gives (rows, columns)")
 
     def __call__(self, context: TokenContext) -> tuple[int, int]:
         """Rows and columns of strata.

@@ -11,6 +11,7 @@ from hra.domains.tokens.channels.gradient import gradient_channels
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_sums
+from hra.errors import check_function
 from hra.files.images.arrays import luma
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -92,6 +93,8 @@ class DifficultyAware(TokenAllocator[PatchTokens]):
     """
 
     def __init__(self, complexity: Relevance | None = None, *, patch: int = 16, levels: int | None = 4) -> None:
+        if complexity is not None:
+            check_function("complexity", complexity, "pass a function of the context that gives scores >= 0")
         relevance = EdgeComplexity() if complexity is None else complexity
         super().__init__(
             DifficultyBuilder(),

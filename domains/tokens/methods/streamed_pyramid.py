@@ -19,6 +19,7 @@ from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.caching import cached_property
 from hra.domains.tokens.channels.text_likeness import text_likeness
 from hra.domains.tokens.context.context import Relevance, TokenContext, UniformRelevance
+from hra.domains.tokens.context.scores import check_scorer
 from hra.domains.tokens.context.served import Served
 from hra.domains.tokens.patches.streamed import StreamedImage, halvings
 from hra.domains.tokens.patches.tokens import PatchTokens
@@ -235,6 +236,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
 
     def __init__(self, relevance: Relevance | None = None, *, looks: int = _LOOKS) -> None:
         super().__init__(Hierarchy.flat(np.empty(0), cost_unit="tokens"), _KnownError(), Hull(spend_all=True))
+        if relevance is not None:
+            check_scorer(relevance)
         self.relevance, self.looks = relevance, whole_in("looks", looks, kind=ArrayError)
         self._last: tuple[StreamedImage, str, SeenImage] | None = None
 

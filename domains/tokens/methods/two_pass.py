@@ -19,7 +19,7 @@ from hra.domains.tokens.methods.gestalt.gestalt import Gestalt, ResizedGestalt
 from hra.domains.tokens.methods.gestalt.tokens import GestaltBuilder, GestaltTokens
 from hra.domains.tokens.methods.whole_image import base_of_whole
 from hra.domains.tokens.patches.metrics import RelevanceGain
-from hra.errors import ArrayError, MetricError
+from hra.errors import ArrayError, MetricError, check_function
 from hra.model.arrays import to_numpy
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -101,6 +101,10 @@ class TwoPass(TokenAllocator[GestaltTokens]):
         patch: int = 16,
         gestalt: Gestalt | None = None,
     ) -> None:
+        if score is not None:
+            check_function(
+                "score", score, "pass a function of the context and the base tokens that gives one per token"
+            )
         builder = GestaltBuilder(ResizedGestalt() if gestalt is None else gestalt)
         super().__init__(
             builder,

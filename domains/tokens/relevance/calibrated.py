@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from hra.domains.tokens.context.context import Relevance, TokenContext
-from hra.domains.tokens.context.scores import checked_scores
+from hra.domains.tokens.context.scores import check_scorer, checked_scores
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import MetricError
 
@@ -51,6 +51,7 @@ class CalibratedRelevance:
     floor: float = 0.0
 
     def __post_init__(self) -> None:
+        check_scorer(self.relevance)
         if self.method not in get_args(Calibration):
             known = ", ".join(get_args(Calibration))
             raise MetricError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.domains.tokens.context.context import Relevance, TokenContext
-from hra.domains.tokens.context.scores import checked_scores, resample
+from hra.domains.tokens.context.scores import check_scorer, checked_scores, resample
 from hra.errors import MetricError
 
 
@@ -49,6 +49,7 @@ class CoarseToFineRelevance:
     tile: int = 8
 
     def __post_init__(self) -> None:
+        check_scorer(self.relevance)
         if self.level < 1 or not 0 < self.share <= 1 or self.tile < 1:
             what = f"level {self.level}, share {self.share:g}, tile {self.tile}"
             raise MetricError(what, where="CoarseToFineRelevance", fix="use a level and a tile from 1, a share up to 1")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.tokens.context.context import Relevance, TokenContext
-from hra.domains.tokens.context.scores import checked_scores
+from hra.domains.tokens.context.scores import check_scorer, checked_scores
 from hra.domains.tokens.relevance.together import prepare_all
 from hra.errors import ArrayError, MetricError
 from hra.kernels import Pyramid, build_pyramid, rect_max
@@ -160,6 +160,7 @@ class PrunedRelevance:
     threshold: float
 
     def __post_init__(self) -> None:
+        check_scorer(self.relevance)
         if not 0 < self.threshold < np.inf:
             raise MetricError(
                 f"the threshold is {self.threshold}", where="threshold", fix="pass a finite number above 0"

@@ -168,3 +168,29 @@ def test_a_relevance_that_gives_no_scores_is_refused(relevance: Any) -> None:
     with pytest.raises(HraError, match="relevance must be") as caught:
         tokens.GridTopK(relevance=relevance)
     assert "PhraseRelevance()" in caught.value.fix
+
+
+WRONG = {
+    "chooser": lambda value: tokens.AdaptiveStratified(chooser=value),
+    "complexity": lambda value: tokens.DifficultyAware(value),
+    "encoder": lambda value: tokens.SemanticAtlas(encoder=value),
+    "frame": lambda value: tokens.FrequencyAware(frame=value),
+    "gestalt": lambda value: tokens.GestaltSaccades(gestalt=value),
+    "gestalt of two passes": lambda value: tokens.TwoPass(gestalt=value),
+    "score": lambda value: tokens.TwoPass(value),
+    "source": lambda value: tokens.SemanticTree(value),
+    "source of cells": lambda value: tokens.SemanticAtlas(value),
+    "relevance": lambda value: tokens.FoveatedPyramid(value),
+    "relevance from coarse to fine": lambda value: tokens.CoarseToFineRelevance(value),
+    "relevance of any size": lambda value: tokens.StreamedPyramid(value),
+    "relevance by name": lambda value: tokens.TokenAllocation(budget=20, relevance=value),
+    "traversal by name": lambda value: tokens.TokenAllocation(budget=20, traversal=value),
+}
+
+
+@pytest.mark.parametrize("argument", WRONG)
+@pytest.mark.parametrize("value", [3, object, tokens.PhraseRelevance], ids=["number", "class", "class of functions"])
+def test_a_wrong_object_is_named_at_once(argument: str, value: Any) -> None:
+    with pytest.raises(HraError) as caught:
+        WRONG[argument](value)
+    assert caught.value.where == argument.split()[0] and caught.value.fix

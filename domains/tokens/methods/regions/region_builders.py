@@ -7,6 +7,7 @@ any number of parts of equal area.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from hra.domains.tokens.methods.regions.patch_errors import patch_region_errors
 from hra.domains.tokens.methods.regions.region_sources import PatchRegions, RegionSource
 from hra.domains.tokens.methods.regions.region_tokens import RegionTokens
 from hra.domains.tokens.methods.regions.region_tree import RegionTree, region_boxes, run_end
+from hra.errors import wrong_kind
 from hra.model.arrays import offsets_of
 from hra.model.hierarchy import Hierarchy
 
@@ -119,6 +121,12 @@ def _bins(first, last, patch):
     return bins
 
 
+def _check_source(source: Any) -> None:
+    if not isinstance(source, RegionSource):
+        fix = "pass an object of hra.domains.tokens.methods.regions.region_sources, such as SlicRegions()"
+        raise wrong_kind("source", source, RegionSource, fix)
+
+
 @dataclass(frozen=True)
 class RegionTreeBuilder(TokenBuilder[RegionTokens]):
     """The region tree, one token per node: a region goes and its two parts come, so every count can be met.
@@ -129,6 +137,9 @@ class RegionTreeBuilder(TokenBuilder[RegionTokens]):
     """
 
     source: RegionSource = field(default_factory=PatchRegions)
+
+    def __post_init__(self) -> None:
+        _check_source(self.source)
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A binary tree with the attribute "error", see `region_errors`."""
@@ -157,6 +168,9 @@ class RegionCellsBuilder(TokenBuilder[RegionTokens]):
 
     source: RegionSource = field(default_factory=PatchRegions)
     regions: int = 100
+
+    def __post_init__(self) -> None:
+        _check_source(self.source)
 
     def build(self, context: TokenContext) -> Hierarchy:
         """A flat hierarchy with the attributes "stratum" (the region) and "importance" (see `importance`)."""
