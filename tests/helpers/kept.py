@@ -152,6 +152,7 @@ CASES = (
         lambda f: textured(f, "my map 2.png\nmap_Bump my map 2.png"),
         lambda m: False,
     ),
+    Case("OBJ", "smoothing groups without normals", written("a.obj", "s 1\n" + PRISM), lambda m: False),
     Case("OBJ", "lines and points", written("a.obj", PRISM + "l 1 2\n"), lambda m: False),
     Case(
         "STL",

@@ -18,7 +18,7 @@ from hra.files.ply.text_rows import floats, quote
 # How many numbers a line may have.
 _POSITION, _COORDINATE, _NORMAL = (3, 4, 6, 7), (1, 2, 3), (3,)
 NO_GEOMETRY = {
-    *(b"o", b"g", b"s", b"mg", b"bevel", b"c_interp", b"d_interp", b"lod", b"maplib", b"usemap", b"shadow_obj"),
+    *(b"o", b"g", b"mg", b"bevel", b"c_interp", b"d_interp", b"lod", b"maplib", b"usemap", b"shadow_obj"),
     *(b"trace_obj", b"ctech", b"stech", b"vp", b"cstype", b"deg", b"bmat", b"step", b"parm", b"trim", b"hole", b"scrv"),
     *(b"sp", b"end", b"con", b"call", b"csh"),
 }
@@ -105,6 +105,10 @@ def _use(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
     found.material = found.materials.setdefault(name, len(found.materials))
 
 
+def _smooth(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
+    found.smoothed |= len(words) > 1 and words[1].lower() not in (b"off", b"0")
+
+
 def _library(found: ObjLines, words: list[bytes], line: bytes, where: str) -> None:
     # A line may name several files, and names may have blanks.
     found.libraries += re.split(r"(?<=\.mtl)\s+", line.strip()[len(b"mtllib") :].strip().decode(), flags=re.IGNORECASE)
@@ -112,7 +116,7 @@ def _library(found: ObjLines, words: list[bytes], line: bytes, where: str) -> No
 
 READERS = {
     **{b"v": _position, b"vt": _coordinate, b"vn": _normal, b"f": _face, b"fo": _face},
-    **{b"usemtl": _use, b"mtllib": _library},
+    **{b"usemtl": _use, b"mtllib": _library, b"s": _smooth},
 }
 
 
@@ -127,6 +131,7 @@ class ObjLines:
     corners : three numbers a corner: vertex, coordinate and normal from 0, NONE where there is none.
     sizes : corners of each face; face_lines : of each face; face_material : number of its name among ``materials``.
     libraries, materials : names, the first material is none at all.
+    smoothed : whether faces are in smoothing groups.
     passed_over : how many lines were, by their first word.
     """
 
@@ -142,3 +147,4 @@ class ObjLines:
     materials: dict[str | None, int] = field(default_factory=lambda: {None: 0})
     passed_over: Counter[bytes] = field(default_factory=Counter)
     material: int = 0
+    smoothed: bool = False

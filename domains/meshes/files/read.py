@@ -35,10 +35,15 @@ from hra.files.ply.text_rows import Rows, floats, numbered_lines, pieces, quote,
 _BUILT = (".hra",)
 _COMMENT = re.compile(rb"#[^\n]*")
 _LINE_END = re.compile(rb"\r\n|\r|\n")
-# Blank lines and comments, the word, perhaps more of them, and the rest of the first line that has any.
+# What some editors put before a text in UTF-8.
+_MARK = b"\xef\xbb\xbf"
+# Blank lines and comments, the word or none, perhaps more of them, and the rest of the first line that has any.
 _BLANK = rb"(?:[ \t]*+(?:#[^\r\n]*+)?+(?:\r\n|\r|\n))*+[ \t]*+"
 _HEAD = re.compile(
-    _BLANK + rb"(?:ST)?C?N?OFF(?![^\s#])" + _BLANK + rb"(?P<counts>[^\r\n#]*+)(?:#[^\r\n]*+)?+(?:\r\n|\r|\n|\Z)"
+    _BLANK
+    + rb"(?P<word>(?:ST)?C?N?OFF(?![^\s#]))?"
+    + _BLANK
+    + rb"(?P<counts>[^\r\n#]*+)(?:#[^\r\n]*+)?+(?:\r\n|\r|\n|\Z)"
 )
 _FIX = "copy or export it again"
 _HEADER = 84
@@ -187,13 +192,14 @@ def _rows(data: bytes, begin: int, line: int, where: str) -> Rows:
 
 
 def _counts(data: bytes, where: str) -> tuple[int, int, int, int]:
-    """The numbers of vertices and faces, on the line of the word OFF or on the next one; byte and line behind them."""
-    head = _HEAD.match(data)
-    if not head:
+    """The numbers of vertices and faces, beside the word OFF, after it or without it; byte and line behind them."""
+    head = _HEAD.match(data, len(_MARK) if data.startswith(_MARK) else 0)
+    counts = head["counts"].split() if head else []
+    whole = len(counts) in (2, 3) and all(count.isdigit() and len(count) < 16 for count in counts)
+    if not head or not (head["word"] or whole):
         raise FileError(f"this is not an OFF file: it begins with {quote(data[:100])}", where=where)
-    counts = head["counts"].split()
     line = len(_LINE_END.findall(data, 0, head.end()))
-    if len(counts) not in (2, 3) or not all(count.isdigit() and len(count) < 16 for count in counts):
+    if not whole:
         what = f"these are not counts of an OFF file: {quote(head['counts'])}"
         raise FileError(what, where=f"{where}, line {line}")
     return int(counts[0]), int(counts[1]), head.end(), line + 1
@@ -242,8 +248,8 @@ def read_stl(data: bytes, where: str, *, attributes: bool = True, limits: Limits
             carried = vertex_attributes(
                 3 * count, where, colors=None if colors is None else np.repeat(colors, 3, axis=0)
             )
-    elif data[:80].lstrip()[:5].lower() == b"solid":
-        corners = _text(data, where)
+    elif (text := data.removeprefix(_MARK))[:80].lstrip()[:5].lower() == b"solid":
+        corners = _text(text, where)
     else:
         what = "the number of triangles in the STL header does not match the file's size"
         raise FileError(what, where=where, fix="copy or export it again")

@@ -40,7 +40,8 @@ def read_obj(
 
     Warns
     -----
-    RepairWarning : an MTL file or a texture is missing; lines, points, curves or unknown lines were left out.
+    RepairWarning : an MTL file or a texture is missing; lines, points, curves, unknown lines, or smoothing groups
+        without normals were left out.
     """
     found = read_lines(_readable(data), where)
     _report(found, where)
@@ -52,6 +53,9 @@ def read_obj(
         _check_range(corners[:, column], offsets, found, kind, count, where)
     positions = _array(found.positions, 3)
     places, polygons = triangulate(corners, offsets, where, positions[corners[:, 0]])
+    if attributes and found.smoothed and not found.normals:
+        what = f"{where}: smoothing groups were left out: export normals (vn), which say more"
+        warnings.warn(what, RepairWarning, stacklevel=2)
     if not attributes or not len(corners):
         return Parsed(positions, corners[:, 0][places], None, polygons)
     materials = _materials(found, files, where)

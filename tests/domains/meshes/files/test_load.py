@@ -109,3 +109,43 @@ def test_corners_with_coordinates_of_their_own_are_welded_without_a_warning(tmp_
     assert mesh.attributes is not None and mesh.attributes.uv is not None
     # Coordinates are those of the places; the file counts them from below.
     assert len(mesh.positions) == 4 and np.array_equal(mesh.attributes.uv * [1, -1] + [0, 1], mesh.positions[:, :2])
+
+
+@pytest.mark.parametrize("head", ["OFF\n", "OFF ", "", "# made by hand\n\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_off_needs_no_word_and_may_begin_with_a_byte_order_mark(tmp_path: Path, head: str, mark: str) -> None:
+    path = written(tmp_path, "a.off", mark + head + OFF.removeprefix("OFF\n"))
+    assert len(meshes.load(path).triangles) == 2
+
+
+@pytest.mark.parametrize("head", ["4OFF\n", "nOFF 3\n", "hello\n", "4 2 0 9\n", "-4 2 0\n"])
+def test_what_begins_with_neither_the_word_nor_counts_is_no_off(tmp_path: Path, head: str) -> None:
+    with pytest.raises(FileError, match="this is not an OFF file"):
+        meshes.load(written(tmp_path, "a.off", head + OFF))
+
+
+def test_a_text_stl_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    corners = "".join(f"vertex {x} {y} 0\n" for x, y in ((0, 0), (1, 0), (0, 1)))
+    text = f"\ufeffsolid a\nfacet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\nendsolid a\n"
+    assert len(meshes.load(written(tmp_path, "a.stl", text)).triangles) == 1
+
+
+@pytest.mark.parametrize(
+    ("group", "normals", "said"),
+    [
+        ("s 1", "", True),
+        ("s 2 # two", "", True),
+        ("s off", "", False),
+        ("s 0", "", False),
+        ("s 1", "vn 0 0 1\n", False),
+    ],
+)
+def test_smoothing_groups_are_lost_with_a_warning_unless_there_are_normals(
+    tmp_path: Path, group: str, normals: str, said: bool
+) -> None:
+    path = written(tmp_path, "a.obj", f"v 0 0 0\nv 1 0 0\nv 0 1 0\n{normals}{group}\nf 1 2 3\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        meshes.load(path)
+        meshes.load(path, attributes=False)
+    assert ["smoothing" in str(one.message) for one in caught] == [True] * said
