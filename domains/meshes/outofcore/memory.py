@@ -64,6 +64,6 @@ class Share:
         triangles = room // (jobs * _TRIANGLE_BYTES)
         if triangles < _LEAST:
             least = processes * _PROCESS_BYTES + jobs * _LEAST * _TRIANGLE_BYTES
-            what = f"{memory:,} bytes are too little to build in {jobs} processes"
+            what = f"{memory:,} bytes are too little to build in {jobs} process{'es' * (jobs > 1)}"
             raise HraError(what, where="memory", fix=f"allow {-(-least // 2**20)} MiB or more")
         return cls(triangles, room // 2, jobs, 1 if jobs > 1 else threads)

@@ -167,12 +167,12 @@ def _streams(data: bytes, count: int, lengths: list[int]) -> list[np.ndarray]:
         try:
             # What a stream says of its own size is allocated before it is read.
             if zstandard.frame_content_size(data[at : at + packed]) not in (-1, size):
-                raise ValueError("a stream is of another length than it says")
+                raise ValueError("a stream is shorter or longer than it states")
             content = zstandard.ZstdDecompressor().decompress(data[at : at + packed], max_output_size=size)
         except zstandard.ZstdError as error:
             raise ValueError(f"a stream is damaged: {error}") from error
         if len(content) != size:
-            raise ValueError("a stream is of another length than it says")
+            raise ValueError("a stream is shorter or longer than it states")
         found.append(np.frombuffer(content, np.uint8))
         at += packed
     return [*found, *[np.zeros(0, np.uint8)] * (len(lengths) - len(found))]

@@ -153,7 +153,7 @@ def implicit_tiles(
         known.add(name)
         subtree = read_subtree(read(name), lambda uri, name=name: read(_beside(name, uri)), branching, levels, name)
         if len(subtree.contents) != len(uris) and subtree.contents.any():
-            what = f"a subtree tells of {len(subtree.contents)} contents a tile, and its tileset of {len(uris)}"
+            what = f"a subtree states {len(subtree.contents)} contents per tile, and its tileset {len(uris)}"
             raise FileError(what, where=name)
         if not subtree.tiles[0]:
             raise FileError("a subtree without its root tile", where=name)

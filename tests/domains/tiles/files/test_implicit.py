@@ -105,7 +105,7 @@ def test_buffers_lie_beside_their_subtree() -> None:
 @pytest.mark.parametrize("rows", [1, 3])
 def test_contents_that_a_tileset_and_its_subtrees_count_unlike_are_refused(rows: int) -> None:
     record = FULL | {"childSubtreeAvailability": {"constant": 0}, "contentAvailability": [{"constant": 1}] * rows}
-    with pytest.raises(FileError, match=f"tells of {rows} contents a tile, and its tileset of 2") as caught:
+    with pytest.raises(FileError, match=f"states {rows} contents per tile, and its tileset 2") as caught:
         list(
             implicit_tiles(tiling("QUADTREE", 1, 1), ["a", "b"], lambda name: json.dumps(record).encode(), "a tileset")
         )
