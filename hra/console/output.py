@@ -26,6 +26,8 @@ from hra.files.local_files import make_folder as make_folder
 
 # Seconds after which a log is told what takes so long.
 _QUIET = 2.0
+# Columns that no table has.
+_WIDEST = 10_000
 
 
 def readable(value: Any) -> str:
@@ -50,9 +52,11 @@ def show(title: str, rows: Iterable[tuple[str, Any]]) -> None:
     console.print(table)
 
 
-def print_wide(table: Table, least: int) -> None:
-    """Print a table of ``least`` columns at the narrowest: a pipe passes for 80, which would cut the numbers off."""
-    Console(width=max(Console().width, least)).print(table)
+def print_wide(table: Table) -> None:
+    """Print a table as wide as it is: a pipe passes for 80 columns, which would cut the numbers off."""
+    console = Console()
+    own = console.measure(table, options=console.options.update(max_width=_WIDEST)).maximum
+    Console(width=max(console.width, own)).print(table)
 
 
 def write_json(path: Path | None, record: Mapping[str, Any]) -> None:

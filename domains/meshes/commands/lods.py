@@ -156,7 +156,7 @@ def _show(record: dict[str, Any], source: Path) -> None:
     typer.echo(f"{source.name}: distances are {kind}; the last column is where they cover {record['pixels']:g} px")
     if any(level["appearance"] is not None for level in record["levels"]):
         typer.echo("appearance: how far textures, normals and colours move, too; an estimate")
-    print_wide(table, 110)
+    print_wide(table)
     for number, level in enumerate(record["levels"]):
         if "images_bytes" in level:
             parts = ", ".join(f"{name} {level[f'{name}_bytes']:,}" for name in ("triangles", "images", "other"))

@@ -52,4 +52,4 @@ def _show(model: str, rows: dict[str, tuple[Any, ...]]) -> None:
     for name, (before, after) in rows.items():
         ratio = f"{before / after:.2f}" if after else "-"
         table.add_row(name, f"{before:,.6g}", f"{after:,.6g}", ratio)
-    print_wide(table, 90)
+    print_wide(table)

@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from rich.table import Table
 
-from hra.console import byte_count, size
+from hra.console import byte_count, print_wide, size
 from hra.errors import HraError
 
 
@@ -26,6 +27,17 @@ def test_bad_byte_counts(argument: str):
 
 def test_sizes():
     assert size("1920x1080") == (1920, 1080)
+
+
+def test_no_number_of_a_wide_table_is_cut(capsys: pytest.CaptureFixture[str]):
+    cells = [f"{10**15 + number:,}" for number in range(12)]
+    table = Table()
+    for name in range(12):
+        table.add_column(str(name), justify="right", no_wrap=True)
+    table.add_row(*cells)
+    print_wide(table)
+    printed = capsys.readouterr().out
+    assert all(cell in printed for cell in cells)
 
 
 @pytest.mark.parametrize(("quiet", "said"), [(0.05, ["reading a.tif ...", "drawing ..."]), (60, [])])

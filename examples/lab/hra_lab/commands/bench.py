@@ -127,6 +127,6 @@ def _show(record: dict[str, Any], suite: SuiteName) -> None:
     for row in record["rows"]:
         numbers = (cell(row) for cell in shown.numbers.values())
         table.add_row(row["name"], *numbers, row["peer"] or "-")
-    print_wide(table, 132)
+    print_wide(table)
     for line in bench_columns.skip(record):
         typer.echo(f"skipped {line}")

@@ -301,7 +301,7 @@ def _show_core(record: dict[str, Any]) -> None:
     for row in record["rows"]:
         losses = (row[measure][part] for measure in ("gain_lost", "residual_excess") for part in ("mean", "worst"))
         table.add_row(row["data"], row["budget"], row["rule"], *map(percent, losses))
-    print_wide(table, 100)
+    print_wide(table)
     typer.echo(f"{record['proven']} of {record['problems']} problems were solved to proven optimality")
 
 
@@ -375,7 +375,7 @@ def _show_residency(record: dict[str, Any]) -> None:
     for row in record["orders"]:
         errors = (f"{100 * error:.3g}" for error in row["errors"].values())
         table.add_row(row["mesh"], str(row["page_kib"]), row["order"], str(row["pages"]), *errors)
-    print_wide(table, 110)
+    print_wide(table)
 
 
 def _show_reducers(record: dict[str, Any]) -> None:

@@ -47,6 +47,6 @@ def reader(
         shares = unpacked(row["right"], record["canvases"]).mean(axis=(0, 1))
         cell = f"{row['method']} {row['budget']} {row['relevance']}"
         table.add_row(cell, row["shown"], *(f"{100 * share:.1f}" for share in shares))
-    print_wide(table, 100)
+    print_wide(table)
     for name, wanted, value, holds in gates(record):
         typer.echo(f"{'holds' if holds else 'FAILS'}: {name}, {wanted}: {value:.1f} %")
