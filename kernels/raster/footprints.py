@@ -10,7 +10,7 @@ from hra.errors import ArrayError
 from hra.kernels.raster.buffers import Resource, check_storage_size, upload
 from hra.kernels.raster.checks import float_rows, image_size, index_rows, matrices
 from hra.kernels.raster.context import Context
-from hra.kernels.raster.target import drawing
+from hra.kernels.raster.target import DepthTexture, drawing, with_reversed_depth
 
 _COLUMNS = 14  # position 3, colour 3, opacity, radius, covariance 6
 
@@ -26,7 +26,7 @@ class FootprintRenderer(Resource):
     radii : float [N] of discs that face the viewer, drawn by a depth buffer; or None, and
     covariances, opacities : float [N, 6] (xx, xy, xz, yy, yz, zz) and [N] of Gaussians, blended in the order in which
         they are named.
-    reversed_depth : as in `hra.kernels.raster.VisibilityBuffer`.
+    reversed_depth : of projections, as in `hra.kernels.raster.VisibilityBuffer`.
 
     Raises
     ------
@@ -62,8 +62,10 @@ class FootprintRenderer(Resource):
         with context.use() as gl:
             self._rows = self.own(upload(gl, rows))
             self._image = self.own(gl.texture(self.size, 4, dtype="f4"))
-            self._depth = self.own(gl.depth_renderbuffer(self.size))
-            self._framebuffer = self.own(gl.framebuffer([self._image], self._depth))
+            # Of floats, as what is far needs them: ModernGL's own are of whole numbers.
+            self._depth = self.own(DepthTexture(context, self.size))
+            self._framebuffer = self.own(gl.framebuffer([self._image]))
+            self._depth.attach(self._framebuffer)
             self._program = context.program("footprints.vert", "footprints.frag", DISCS=int(self._discs))
             self._vertices = self.own(gl.vertex_array(self._program, []))
             self._fill = context.program("fill.vert", "fill.frag")
@@ -87,6 +89,8 @@ class FootprintRenderer(Resource):
         """
         order = index_rows("chosen", chosen, None, self._count)
         eye, clip = matrices("view", view), matrices("projection", projection)
+        # In float32 depth of the other kind is 1 all over what lies far beyond the near plane.
+        clip = clip if self.reversed_depth else with_reversed_depth(clip)
         moved = eye.copy()
         moved[:3, 3] += eye[:3, :3] @ self._middle
         uniforms = {"to_eye": moved.T, "projection": clip.T, "viewport": self.size, "focal": focal_pixels, "near": near}
@@ -94,7 +98,8 @@ class FootprintRenderer(Resource):
             for name, value in uniforms.items():
                 if name in self._program:  # what one of the two kinds does not read is left out by the compiler
                     self._program[name].write(np.asarray(value, "f4").tobytes())
-            self._framebuffer.clear(depth=0.0 if self.reversed_depth else 1.0)
+            self._framebuffer.clear()
+            self.context.functions.clear_depth(self._framebuffer.glo, 0.0)
             self._fill["color"].value = background, background, background, 1.0
             numbers = upload(gl, order)
             try:
@@ -106,10 +111,10 @@ class FootprintRenderer(Resource):
 
     def _draw(self, gl: Any, count: int) -> None:
         if self._discs and count:
-            with drawing(self.context, gl, self._framebuffer, self.reversed_depth, gl.DEPTH_TEST):
+            with drawing(self.context, gl, self._framebuffer, True, gl.DEPTH_TEST):
                 self._vertices.render(gl.TRIANGLE_STRIP, vertices=4, instances=count)
         # Front to back: what comes next gets what is left of the light, and the background the rest.
-        with drawing(self.context, gl, self._framebuffer, self.reversed_depth, gl.BLEND):
+        with drawing(self.context, gl, self._framebuffer, True, gl.BLEND):
             gl.blend_func = gl.ONE_MINUS_DST_ALPHA, gl.ONE
             if not self._discs and count:
                 self._vertices.render(gl.TRIANGLE_STRIP, vertices=4, instances=count)

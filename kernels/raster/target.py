@@ -46,12 +46,9 @@ class Target(Resource):
         self.reversed_depth = bool(reversed_depth)
         with context.use() as gl:
             self.image = self.own(gl.texture(self.size, channels, dtype="u4"))
-            self.depth = self.own(_DepthTexture(context, self.size))
+            self.depth = self.own(DepthTexture(context, self.size))
             self._framebuffer = self.own(gl.framebuffer([self.image]))
-            context.functions.NamedFramebufferTexture(
-                self._framebuffer.glo, functions.DEPTH_ATTACHMENT, self.depth.name, 0
-            )
-            self._framebuffer.depth_mask = True  # off, because ModernGL does not know of the depth texture
+            self.depth.attach(self._framebuffer)
             self._clear()
 
     def clear(self) -> None:
@@ -95,6 +92,13 @@ class Target(Resource):
             yield
 
 
+def with_reversed_depth(matrix: np.ndarray) -> np.ndarray:
+    """A matrix [4, 4] to clip space with z in [-w, w] from near to far, as one with z in [0, w] from far to near."""
+    found = matrix.copy()
+    found[2] = (matrix[3] - matrix[2]) / 2
+    return found
+
+
 @contextmanager
 def drawing(context: Context, gl: Any, framebuffer: Any, reversed_depth: bool, flags: int) -> Iterator[None]:
     """Draw to a framebuffer with row 0 at the top; the context is current, its state is put back."""
@@ -112,13 +116,18 @@ def drawing(context: Context, gl: Any, framebuffer: Any, reversed_depth: bool, f
             state.ClipControl(*clip_control)
 
 
-class _DepthTexture:
+class DepthTexture:
     """A depth texture of 32-bit floats, which ModernGL can sample but not make."""
 
     def __init__(self, context: Context, size: tuple[int, int]) -> None:
         self._functions = context.functions
         self.name = context.functions.depth_texture(*size)
         self._view = context.external_texture(self.name, size)
+
+    def attach(self, framebuffer: Any) -> None:
+        """Let draws to a framebuffer of ModernGL test against it and write to it; the context is current."""
+        self._functions.NamedFramebufferTexture(framebuffer.glo, functions.DEPTH_ATTACHMENT, self.name, 0)
+        framebuffer.depth_mask = True  # off, because ModernGL does not know of the depth texture
 
     def use(self, location: int) -> None:
         """Bind it to a texture unit."""

@@ -116,7 +116,7 @@ class Renderer(Drawer):
         ------
         CameraError : a size that this driver cannot draw to.
         """
-        drawing = ClusterRenderer(self._cuts, viewport, self._drawer.target.reversed_depth)
+        drawing = ClusterRenderer(self._cuts, viewport, self._drawer.reversed_depth)
         for held in (self._colors, self._drawing):
             if held is not None:
                 held.release()
@@ -215,11 +215,11 @@ class Renderer(Drawer):
         return self._colors.paint(coloring, self._camera.position)
 
     def _check(self, camera: Camera) -> None:
-        target = self._drawer.target
-        if tuple(camera.viewport) != tuple(target.size):
-            what = f"the camera's viewport is {camera.viewport}, the renderer's {target.size}"
+        drawer = self._drawer
+        if tuple(camera.viewport) != tuple(drawer.target.size):
+            what = f"the camera's viewport is {camera.viewport}, the renderer's {drawer.target.size}"
             raise CameraError(what, where="camera", fix="make a renderer for each viewport")
-        if camera.reversed_depth != target.reversed_depth:
+        if camera.reversed_depth != drawer.reversed_depth:
             fix = f"make the renderer with reversed_depth={camera.reversed_depth}"
             raise CameraError("the camera has the other kind of depth", where="camera", fix=fix)
 

@@ -37,7 +37,7 @@ class ClusterCulling(Resource):
 
     Attributes
     ----------
-    rows : float64 [B, 4, 4], to the depth buffer's space; to_clip : float32 [B, 4, 4]; of each copy.
+    rows : float64 [B, 4, 4], to_clip : float32 [B, 4, 4]; of each copy, to clip space of reversed depth.
     """
 
     def __init__(self, cuts: PlacedCuts, hiz: HiZ) -> None:
@@ -48,22 +48,22 @@ class ClusterCulling(Resource):
         with self.context.use() as gl:
             self.rows = self.own(gl.buffer(reserve=128 * len(cuts)))
             self.to_clip = self.own(gl.buffer(reserve=64 * len(cuts)))
-            self._camera = self.own(gl.buffer(reserve=256))
+            self._camera = self.own(gl.buffer(reserve=128))
             self._seen, self._now_seen = (self.own(gl.buffer(np.zeros(words // 4, np.uint32))) for _ in range(2))
             self._counters = self.own(gl.buffer(reserve=12))
             self._shapes = self.own(upload(gl, level_shapes(hiz.layout)))
 
-    def begin_frame(self, to_depth: np.ndarray, to_clip: np.ndarray) -> None:
-        """Take another camera, matrices [4, 4] of the world, and count again; the context is current."""
-        self.place(to_depth, to_clip)
+    def begin_frame(self, to_clip: np.ndarray) -> None:
+        """Take another camera, the world's matrix [4, 4], and count again; the context is current."""
+        self.place(to_clip)
         self._cuts.list_candidates()
         self._counters.clear()
         if self._room is None or self._room.capacity < self._cuts.count:
             self._room = self.own(_Room(self._cuts, max(2 * self._cuts.count, 1024)))
 
-    def place(self, to_depth: np.ndarray, to_clip: np.ndarray) -> None:
+    def place(self, to_clip: np.ndarray) -> None:
         """The matrices of all copies; the context is current."""
-        self._camera.write(np.stack([to_depth, to_clip]).astype(np.float64))
+        self._camera.write(np.ascontiguousarray(to_clip, np.float64))
         program = self.context.program("place_instances.comp")
         for binding, buffer in enumerate((self._camera, self._cuts.placements, self.rows, self.to_clip)):
             buffer.bind_to_storage_buffer(binding)

@@ -17,6 +17,7 @@ from hra.kernels.raster.clusters.culling import ClusterCulling, Listed, Pass
 from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
 from hra.kernels.raster.draws import EMPTY
 from hra.kernels.raster.hiz import HiZ
+from hra.kernels.raster.target import with_reversed_depth
 from hra.kernels.raster.visibility import VisibilityBuffer
 
 Culling = Literal["occlusion", "frustum", "none"]
@@ -69,7 +70,8 @@ class ClusterRenderer(Resource):
     ----------
     cuts : what is drawn.
     size : (width, height) in pixels.
-    reversed_depth : as in `hra.kernels.raster.VisibilityBuffer`.
+    reversed_depth : of matrices and of the depth that is read, as in `hra.kernels.raster.VisibilityBuffer`. The buffer
+        itself has reversed depth always: in float32 the other kind loses what is far beyond the near plane.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class ClusterRenderer(Resource):
     Attributes
     ----------
     target : the visibility buffer, with numbers of candidates; culling : the lists of what was drawn.
+    reversed_depth : as it was given.
 
     Notes
     -----
@@ -89,7 +92,8 @@ class ClusterRenderer(Resource):
     def __init__(self, cuts: PlacedCuts, size: tuple[int, int], reversed_depth: bool = False) -> None:
         super().__init__(cuts.context)
         self.cuts = cuts
-        self.target = self.own(VisibilityBuffer(self.context, size, reversed_depth))
+        self.reversed_depth = bool(reversed_depth)
+        self.target = self.own(VisibilityBuffer(self.context, size, reversed_depth=True))
         self._hiz = self.own(HiZ(self.target))
         self.culling = self.own(ClusterCulling(cuts, self._hiz))
         self.lists: tuple[Listed, ...] = ()
@@ -119,7 +123,7 @@ class ClusterRenderer(Resource):
         self.target.clear()
         with self.context.use():
             with self._step("place", seconds):
-                self.culling.begin_frame(*_spaces(view_projection, self.target.reversed_depth))
+                self.culling.begin_frame(self._to_clip(view_projection))
             self.lists = ()
             if self.cuts.count:
                 self._draw_passes(culling, seconds)
@@ -136,7 +140,7 @@ class ClusterRenderer(Resource):
         """
         self.target.clear()
         with self.context.use():
-            self.culling.place(*_spaces(view_projection, self.target.reversed_depth))
+            self.culling.place(self._to_clip(view_projection))
             for listed in self.lists:
                 self._draw_list(listed)
 
@@ -150,7 +154,8 @@ class ClusterRenderer(Resource):
         image = self.target.read()
         there = image.ids != EMPTY
         copies, clusters = (_at(numbers, image.ids, there) for numbers in self.cuts.pairs())
-        return VisibleClusters(image.depth, copies, clusters, image.triangles)
+        depth = image.depth if self.reversed_depth else 1 - image.depth
+        return VisibleClusters(depth, copies, clusters, image.triangles)
 
     def drawn_pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Copy and cluster of all that the last frame drew, int64 each."""
@@ -165,6 +170,13 @@ class ClusterRenderer(Resource):
         self.cuts.store.bind()
         self.cuts.candidates.bind_to_storage_buffer(4)
         self.culling.to_clip.bind_to_storage_buffer(6)
+
+    def _to_clip(self, view_projection: Any) -> np.ndarray:
+        """World to clip space of reversed depth, float64 [4, 4]."""
+        matrix = matrices("view_projection", view_projection)
+        if matrix.ndim != 2:
+            raise ArrayError("one matrix [4, 4] is needed", where="argument view_projection")
+        return matrix if self.reversed_depth else with_reversed_depth(matrix)
 
     def _draw_passes(self, culling: Culling, seconds: dict[str, float] | None) -> None:
         if culling != "occlusion":
@@ -209,14 +221,3 @@ def _at(numbers: np.ndarray, candidates: np.ndarray, there: np.ndarray) -> np.nd
 
 def _count(listed: Listed) -> int:
     return int(np.frombuffer(listed.command.read(), np.uint32)[1])
-
-
-def _spaces(view_projection: Any, reversed_depth: bool) -> tuple[np.ndarray, np.ndarray]:
-    """World to the depth buffer's space, z in [0, w], and to clip space."""
-    to_clip = matrices("view_projection", view_projection)
-    if to_clip.ndim != 2:
-        raise ArrayError("one matrix [4, 4] is needed", where="argument view_projection")
-    to_depth = to_clip.copy()
-    if not reversed_depth:
-        to_depth[2] = (to_clip[2] + to_clip[3]) / 2
-    return to_depth, to_clip

@@ -1,10 +1,10 @@
-// The matrices of all instances: to the depth buffer's space in float64, and to clip space in float32.
+// The matrices of all instances to clip space: in float64, which bounds are tested by, and in float32.
 layout(local_size_x = 64) in;
 
-layout(std430, binding = 0) readonly buffer Camera { dvec4 to_depth[4]; dvec4 to_clip[4]; };  // rows
-layout(std430, binding = 1) readonly buffer Placements { dvec4 placements[]; };               // three rows each
-layout(std430, binding = 2) writeonly buffer Rows { dvec4 rows[]; };                          // four rows each
-layout(std430, binding = 3) writeonly buffer ToClip { vec4 clip_rows[]; };                    // four rows each
+layout(std430, binding = 0) readonly buffer Camera { dvec4 camera[4]; };         // rows
+layout(std430, binding = 1) readonly buffer Placements { dvec4 placements[]; };  // three rows each
+layout(std430, binding = 2) writeonly buffer Rows { dvec4 rows[]; };             // four rows each
+layout(std430, binding = 3) writeonly buffer ToClip { vec4 clip_rows[]; };       // four rows each
 
 uniform uint count;
 
@@ -17,7 +17,8 @@ void main() {
     uint step = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
     for (uint instance = gl_GlobalInvocationID.x; instance < count; instance += step)
         for (uint row = 0u; row < 4u; row++) {
-            rows[4u * instance + row] = times(to_depth[row], instance);
-            clip_rows[4u * instance + row] = vec4(times(to_clip[row], instance));
+            dvec4 found = times(camera[row], instance);
+            rows[4u * instance + row] = found;
+            clip_rows[4u * instance + row] = vec4(found);
         }
 }

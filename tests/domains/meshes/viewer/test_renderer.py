@@ -38,11 +38,27 @@ def test_pixels_are_those_of_the_plain_draw_list(lumpy: meshes.ClusterMesh, reve
         buffer = raster.VisibilityBuffer(context, SIZE, reversed_depth)
         buffer.draw(plain, matrix(camera))
         expected = buffer.read()
-    np.testing.assert_array_equal(seen.depth, expected.depth)
+    np.testing.assert_allclose(seen.depth, expected.depth, rtol=0, atol=5e-7)
     np.testing.assert_array_equal(seen.clusters, expected.ids)
     there = seen.clusters != raster.EMPTY
     rows = lumpy.offsets[seen.clusters[there]] // 3 + seen.triangles[there]
     np.testing.assert_array_equal(rows, expected.triangles[there])
+
+
+@pytest.mark.parametrize("near", [1e-3, 1e-9])
+def test_a_near_plane_at_the_eye_changes_no_pixel(lumpy: meshes.ClusterMesh, near: float) -> None:
+    """Depth that grows with the distance would be 1 in float32 for all of the mesh."""
+    low, high = lumpy.bounds.astype(float)
+    middle, far = (low + high) / 2, 2 * float(np.linalg.norm(high - low))
+    cut, frames = np.flatnonzero(lumpy.hierarchy.attribute("level") == 0), []
+    with meshes.Renderer(lumpy, SIZE) as renderer:
+        for plane in (far / 4, near * far):
+            camera = hra.Camera.perspective(np.add(middle, (0, far, 0)), middle, (0, 0, 1), near=plane, viewport=SIZE)
+            renderer.draw(camera, cut)
+            frames.append(renderer.visible())
+    assert (frames[0].clusters != raster.EMPTY).sum() > 200
+    np.testing.assert_array_equal(frames[1].clusters, frames[0].clusters)
+    np.testing.assert_array_equal(frames[1].triangles, frames[0].triangles)
 
 
 def test_an_asset_draws_as_the_mesh_that_it_holds(lumpy_asset: meshes.MeshAsset) -> None:

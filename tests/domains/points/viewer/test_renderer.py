@@ -48,6 +48,24 @@ def test_pictures_of_points_are_those_of_the_plain_renderer(
 
 
 @pytest.mark.parametrize("reversed_depth", [False, True])
+def test_a_near_plane_at_the_eye_changes_no_picture_of_points(
+    cloud: PointCloud, context: raster.Context, reversed_depth: bool
+):
+    """Depth of 24 bits, or one that grows with the distance, would be the same for all of the cloud."""
+    tree = build(cloud)
+    middle, far = tree.bounds.mean(axis=0), 2 * float(np.ptp(tree.bounds, axis=0).max())
+    pictures = []
+    with Renderer(tree, SIZE, reversed_depth=reversed_depth, context=context) as renderer:
+        for near in (far / 4, 1e-9 * far):
+            lens = {"near": near, "viewport": SIZE, "reversed_depth": reversed_depth}
+            pictures.append(
+                renderer.draw(hra.Camera.perspective(np.add(middle, (0, 0, far)), middle, **lens), tree.leaves)
+            )
+    assert pictures[0].std() > 0.01
+    np.testing.assert_array_equal(pictures[1], pictures[0])
+
+
+@pytest.mark.parametrize("reversed_depth", [False, True])
 @pytest.mark.parametrize("distance", [1.5, 0.4])
 def test_pictures_of_splats_are_those_of_the_plain_renderer(
     splats: SplatCloud, context: raster.Context, distance: float, reversed_depth: bool
