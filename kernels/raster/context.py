@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hra.errors import BackendUnavailable, MissingExtra
-from hra.kernels.raster.functions import CONTEXT_LOST, NO_ERROR, OUT_OF_MEMORY, Functions
+from hra.kernels.raster.functions import CONTEXT_LOST, MAJOR_VERSION, NO_ERROR, OUT_OF_MEMORY, Functions
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -134,6 +134,7 @@ class Context:
             yield self._gl
             return
         with self._current(), self._typed_errors():
+            self._check_current()
             self._gl.clear_errors()  # those of the caller's own calls
             yield self._gl
             self._check_errors()
@@ -207,6 +208,13 @@ class Context:
         if threading.get_ident() != self._thread:
             fix = "make one raster.Context() per thread"
             raise BackendUnavailable("the OpenGL context belongs to another thread", fix=fix)
+
+    def _check_current(self) -> None:
+        # Without a context calls do nothing, and what they were to write keeps whatever was there.
+        if not self.functions.integer(MAJOR_VERSION):
+            what = "the OpenGL context was lost: other code of this process, such as PyVista, closed its display"
+            fix = "make a new raster.Context(), or renderer, and everything in it"
+            raise BackendUnavailable(what, fix=fix)
 
     def _check_errors(self) -> None:
         error = self.functions.GetError()

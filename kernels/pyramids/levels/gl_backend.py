@@ -78,8 +78,7 @@ def own_context() -> Iterator[Context]:
 def _works(context: Context) -> bool:
     """Whether a context that was kept is still there: others in the process can end the display that it belongs to."""
     try:
-        with context.use() as gl:
-            gl.buffer(reserve=4).release()
+        with context.use():
+            return True
     except HraError:
         return False
-    return True

@@ -78,6 +78,29 @@ def test_own_errors_are_not_blamed_for_earlier_ones(context):
     assert (draw(context, 5) == 5).all()
 
 
+def test_a_display_that_others_closed_is_told_and_not_read_from():
+    """What was on the GPU is gone: without a check the picture is what the host's memory held before."""
+    program = """
+import ctypes
+import numpy as np
+from hra.errors import BackendUnavailable
+from hra.kernels.raster import Context, VisibilityBuffer
+context = Context()
+buffer = VisibilityBuffer(context, (8, 8))
+egl = ctypes.CDLL("libEGL.so.1")
+egl.eglGetCurrentDisplay.restype = ctypes.c_void_p
+with context.use():
+    display = egl.eglGetCurrentDisplay()
+egl.eglTerminate(ctypes.c_void_p(display))
+try:
+    buffer.read()
+except BackendUnavailable as error:
+    print(error.what)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "closed its display" in done.stdout
+
+
 def test_a_context_that_modern_gl_found_by_itself_is_adopted():
     user = moderngl.create_context(standalone=True, backend="egl", require=450)  # pyright: ignore[reportArgumentType]
     with user:
