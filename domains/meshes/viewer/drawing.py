@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from ctypes.util import find_library
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -53,7 +54,7 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     ----------
     clusters : a `ClusterMesh`, or a `MeshAsset` of which only the pages of the cut are read.
     cut : numbers of clusters [K].
-    camera : its viewport is the picture's size.
+    camera : its viewport is the picture's size; its near and far planes cut nothing off.
     coloring : "shaded" with textures and vertex colours where the mesh has them; "cluster", a colour for each; "level",
         from source to root; "error", the quadric error in object units.
 
@@ -112,9 +113,26 @@ def new_plotter(size: tuple[int, int], *, off_screen: bool) -> Any:
         # VTK's last resort, which ends the process where the library is missing.
         fix = "install Mesa (Debian: libegl1 libgl1-mesa-dri)"
         raise BackendUnavailable("PyVista finds no OpenGL driver", where="EGL, OSMesa", fix=fix)
+    if plotter.render_window.GetClassName() == "vtkEGLRenderWindow":
+        _keep_display()
     plotter.set_background(_BACKGROUND)
     plotter.enable_anti_aliasing("msaa", multi_samples=8)
     return plotter
+
+
+@cache
+def _keep_display() -> Any:
+    """A window of one pixel that is never closed.
+
+    With its last window VTK ends the display of EGL, and with that the contexts of all others, as of open renderers.
+    """
+    from vtkmodules.vtkRenderingCore import vtkRenderWindow
+
+    window = vtkRenderWindow()
+    window.SetOffScreenRendering(True)
+    window.SetSize(1, 1)
+    window.Render()
+    return window
 
 
 def headless() -> bool:
@@ -231,10 +249,17 @@ def add_shaded(plotter: Any, mesh: TriangleMesh) -> None:
 
 
 def place_camera(plotter: Any, camera: Camera) -> None:
-    """Look through ``camera``, which `check_camera` has passed."""
+    """Look through ``camera``, which `check_camera` has passed, at the depth of the middle of what is drawn.
+
+    A window turns around that point, and one at a distance of 1 is none for large coordinates: it would be the eye.
+    """
     turn, matrix, view = camera.view[:3, :3], camera.projection, plotter.camera
+    low, high = np.reshape(plotter.bounds, (3, 2)).T
+    ahead = float((camera.position - (low + high) / 2) @ turn[2])
+    if ahead <= 0:  # what is behind is not turned around
+        ahead = float(np.linalg.norm(high - low)) or 1.0
     view.position, view.up = tuple(camera.position), tuple(turn[1])
-    view.focal_point = tuple(camera.position - turn[2])
+    view.focal_point = tuple(camera.position - ahead * turn[2])
     view.parallel_projection = not camera.is_perspective
     if camera.is_perspective:
         view.view_angle = 2 * math.degrees(math.atan(1 / matrix[1, 1]))

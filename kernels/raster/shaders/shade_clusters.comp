@@ -94,19 +94,28 @@ vec3 base_color(Triangle t, Mesh mesh, vec3 weights, vec3 beside, vec3 below) {
     return color * textured(m, uv, float_pair(t, mesh.uv, beside), float_pair(t, mesh.uv, below));
 }
 
+float largest(vec3 v) { return max(max(abs(v.x), abs(v.y)), abs(v.z)); }
+
+// The direction of a vector whose squares may not fit a float: those of meshes in nanometres, or in light years.
+vec3 sized(vec3 v) {
+    float scale = largest(v);
+    return scale > 0.0 ? v / scale : v;
+}
+
 // Share of light of a lamp at the eye.
 float light(Triangle t, Mesh mesh, vec3 weights, uint copy) {
     mat4x3 to_world;
     for (uint row = 0u; row < 3u; row++)
         for (int column = 0; column < 4; column++) to_world[column][row] = float(placements[3u * copy + row][column]);
     vec3 edge = t.positions[1] - t.positions[0], other = t.positions[2] - t.positions[0];
-    vec3 normal = cross(edge, other);
+    vec3 normal = sized(cross(sized(edge), sized(other)));
     if (mesh.normals != NOWHERE) normal = float_triple(t, mesh.normals, weights);
     // Normals turn by the cofactors of the linear part.
     mat3 linear = mat3(to_world);
+    linear /= max(max(largest(linear[0]), largest(linear[1])), largest(linear[2]));
     mat3 turned = mat3(cross(linear[1], linear[2]), cross(linear[2], linear[0]), cross(linear[0], linear[1]));
     vec3 point = weights.x * t.positions[0] + weights.y * t.positions[1] + weights.z * t.positions[2];
-    vec3 towards = eye - to_world * vec4(point, 1.0), facing = turned * normal;
+    vec3 towards = sized(eye - to_world * vec4(point, 1.0)), facing = sized(turned * normal);
     float scale = length(towards) * length(facing);
     return 0.25 + 0.75 * (scale > 0.0 ? abs(dot(towards, facing)) / scale : 1.0);
 }

@@ -14,6 +14,9 @@ Triangle triangle_of(uvec2 pair, uint triangle) {
         vec4 clip = to_clip[pair.x] * vec4(found.positions[k], 1.0);
         corners[k] = clip.xyw;
     }
+    // Weights are ratios: without the size of the mesh, whose third power may not fit a float.
+    vec3 ends = max(max(abs(corners[0]), abs(corners[1])), abs(corners[2]));
+    corners /= max(max(ends.x, ends.y), ends.z);
     found.to_weights = inverse(corners);
     return found;
 }

@@ -66,6 +66,45 @@ def test_points_are_where_the_camera_projects_them(bumpy_clusters: meshes.Cluste
 
 
 @pytest.mark.gl
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**55])
+def test_the_unit_of_length_changes_no_pixel(
+    bumpy_clusters: meshes.ClusterMesh, all_of: np.ndarray, scale: float
+) -> None:
+    source, pictures = bumpy_clusters.mesh(all_of), []
+    for unit in (1.0, scale):
+        mesh = meshes.build(meshes.from_arrays(source.positions * np.float32(unit), source.triangles))
+        view = hra.Camera.orbit(mesh.bounds, azimuth=30, elevation=40, up=(0, 0, 1), viewport=(80, 60))
+        cut = np.flatnonzero(mesh.hierarchy.removed_by < 0)
+        with meshes.Renderer(mesh, view.viewport) as renderer:
+            renderer.draw(view, cut)
+            pictures.append([meshes.render(mesh, cut, view), renderer.picture()])
+    for seen, expected in zip(pictures[1], pictures[0], strict=True):
+        assert drawn(expected).sum() > 500
+        assert np.abs(seen.astype(int) - expected).max() <= 2
+
+
+@pytest.mark.gl
+def test_an_open_renderer_goes_on_after_a_picture() -> None:
+    """The first picture ends the display, later ones keep it; in a process of its own, which has no picture yet."""
+    program = """
+import numpy as np
+import hra
+from hra.domains import meshes
+mesh = meshes.build(hra.samples.path("skull.ply"))
+view = hra.Camera.orbit(mesh.bounds, viewport=(40, 30))
+root = np.flatnonzero(mesh.hierarchy.added_by < 0)
+meshes.render(mesh, root, view)
+with meshes.Renderer(mesh, view.viewport) as renderer:
+    renderer.draw(view, root)
+    before = renderer.picture()
+    meshes.render(mesh, root, view)
+    renderer.draw(view, root)
+    assert (renderer.picture() == before).all() and before.std() > 1
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.gl
 def test_colours_stand_for_clusters(bumpy_clusters: meshes.ClusterMesh) -> None:
     root = np.flatnonzero(bumpy_clusters.hierarchy.added_by < 0)
     seen = [meshes.render(bumpy_clusters, root[i : i + 1], camera(), "cluster") for i in range(min(len(root), 12))]
