@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hra.errors import CameraError, FileError, HraError
+from hra.errors import ArrayError, CameraError, FileError, HraError
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 
@@ -178,7 +178,8 @@ class CameraOptions:
             middle = ((points.min(axis=0) + points.max(axis=0)) / 2).tolist()
             eye, center = vector(self.eye, "--eye"), None if self.target is None else vector(self.target, "--target")
             eye, center = ([a - b for a, b in zip(place, origin, strict=True)] for place in (eye, center or middle))
-            return _between(eye, middle if self.target is None else center, up, viewport)
+            ends = {"eye": eye, "target": middle if self.target is None else center}
+            return _between({**ends, "up": up}, viewport)
         return self._around(points, up, viewport)
 
     def _check(self) -> None:
@@ -207,15 +208,15 @@ class CameraOptions:
         return Camera.orbit(bounds, azimuth, elevation, self.distance, up=up, viewport=viewport)
 
 
-def _between(eye: Sequence[float], target: Sequence[float], up: Any, viewport: tuple[int, int]) -> Camera:
-    """A camera whose near plane does not depend on the unit of length."""
-    import math
-
+def _between(placed: dict[str, Any], viewport: tuple[int, int]) -> Camera:
+    """A camera from its eye to its target; the near plane, if none is given, does not depend on the unit of length."""
     from hra.camera import Camera
     from hra.model.arrays import numbers
 
-    near = max(math.dist(numbers("eye", eye), numbers("target", target)), 1e-30) / 1000
-    return Camera.perspective(eye, target, up, near=near, viewport=viewport)
+    if "near" not in placed:
+        ends = (numbers(name, placed[name], 3) for name in ("eye", "target"))
+        placed = {**placed, "near": max(math.dist(*ends), 1e-30) / 1000}
+    return Camera.perspective(**placed, viewport=viewport)
 
 
 def vector(text: str, where: str) -> list[float]:
@@ -247,8 +248,8 @@ def _from_file(file: Path, viewport: tuple[int, int]) -> Camera:
             raise FileError(
                 f"a camera file has the keys {keys}, this one {', '.join(record)}", where=str(file), fix=fix
             )
-        return Camera.perspective(**record, viewport=viewport)
-    except (CameraError, TypeError, ValueError) as error:
+        return _between(record, viewport)
+    except (CameraError, ArrayError, TypeError, ValueError) as error:
         reason = getattr(error, "what", error)
         raise FileError(f"the camera file gives no camera: {reason}", where=str(file)) from error
 

@@ -31,3 +31,13 @@ def test_an_option_that_would_be_ignored_is_refused_by_its_name(options: CameraO
 def test_what_is_up_counts_beside_an_eye() -> None:
     one, other = (CameraOptions(eye="0,0,5", up=up).camera(CORNERS, "64x64") for up in ("0,1,0", "1,0,0"))
     assert not np.allclose(one.view, other.view)
+
+
+def test_a_file_places_the_camera_that_an_eye_does(tmp_path: Path) -> None:
+    """Also of a small object, all of which is nearer than a near plane in metres would be."""
+    file = tmp_path / "camera.json"
+    file.write_text('{"eye": [0, 0, 0.05], "target": [0, 0, 0]}')
+    beside = CameraOptions(eye="0,0,0.05", target="0,0,0").camera(CORNERS, "64x64")
+    assert CameraOptions(camera_file=file).camera(CORNERS, "64x64").near == pytest.approx(beside.near)
+    file.write_text('{"eye": [0, 0, 0.05], "target": [0, 0, 0], "near": 0.01}')
+    assert CameraOptions(camera_file=file).camera(CORNERS, "64x64").near == pytest.approx(0.01)
