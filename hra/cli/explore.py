@@ -116,12 +116,17 @@ def _listening(port: int) -> socket.socket:
 
 
 def _kind(path: Path, view: str | None) -> str:
-    from hra.domains.meshes.files.suffixes import READ
+    from hra.domains.meshes.files import suffixes as meshes
+    from hra.domains.points.files import suffixes as points
 
-    if path.suffix.lower() in (".hra", *READ):
+    suffix = path.suffix.lower()
+    if suffix in (".hra", *meshes.READ):
         return "mesh"
-    if path.suffix.lower() == ".npz":
+    if suffix == ".npz":
         return "trace"
+    if suffix in (points.BUILT, *points.READ, *points.NOT_READ):
+        fix = "look at points by `hra points view` or `hra points render`"
+        raise HraError("points are not shown on a page", where=str(path), fix=fix)
     if view not in (None, "tokens", "texture", "flight"):
         raise HraError(f"the view {view!r} is unknown", where="--view", fix="use tokens, texture or flight")
     return view or "tokens"

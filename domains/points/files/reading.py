@@ -26,6 +26,7 @@ from hra.domains.points.files.las import read_las
 from hra.domains.points.files.origins import axis_origin
 from hra.domains.points.files.ply_columns import SPLAT, field_columns
 from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
+from hra.domains.points.files.suffixes import NOT_READ, READ
 from hra.errors import FileError, HraError, RepairWarning
 from hra.files.atomic_write import write_atomically
 from hra.files.images.opening import decoded_upright
@@ -37,9 +38,6 @@ from hra.files.ply.colors import COLORS, ply_colors
 
 # What else trained splats have in PLY, of no meaning for pictures.
 _UNUSED = {*"xyz", "nx", "ny", "nz", *SPLAT}
-_READ = (".las", ".laz", ".ply", ".sog", ".splat", ".spz")
-# Other formats of points, which are refused by their names.
-_NOT_READ = (".pcd", ".e57", ".xyz", ".pts", ".ptx")
 _NAME, _SHORTEST = "meta.json", 252  # alpha of quaternions: this plus the number of the component that is left out
 
 Reader = Callable[[str], bytes]
@@ -86,14 +84,14 @@ def _loaded(path: Path, level: int | None) -> PointCloud | SplatCloud:
     if path.suffix.lower() in (".sog", ".json"):
         return read_sog(path)
     where, suffix = str(path), path.suffix.lower()
-    if suffix in _NOT_READ:
+    if suffix in NOT_READ:
         fix = "convert it to PLY, LAS or LAZ, for example by CloudCompare"
         raise FileError(f"{suffix[1:].upper()} files are not read", where=where, fix=fix)
     if suffix in (".splat", ".spz", ".ksplat"):
         return read_compact(read_regular(path), suffix, where)
     content = read_regular(path)
     if suffix != ".ply" and not content.startswith(b"ply"):
-        raise FileError(f"the format {suffix[:20]!r} is not read here", where=where, fix=f"use {', '.join(_READ)}")
+        raise FileError(f"the format {suffix[:20]!r} is not read here", where=where, fix=f"use {', '.join(READ)}")
     elements = read_elements(content, where)
     held = elements.get("vertex", Columns())
     if all(len(held.scalars.get(name, ())) for name in PACKED):

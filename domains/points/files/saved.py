@@ -10,6 +10,7 @@ import numpy as np
 
 from hra.domains.points.cloud.cloud_tree import FIELD, CloudTree
 from hra.domains.points.cloud.clouds import BANDS, PointCloud, SplatCloud
+from hra.domains.points.files.suffixes import BUILT
 from hra.errors import FileError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import enough_memory
@@ -56,7 +57,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
     ------
     FileError : another suffix than ``.hpt``.
     """
-    if local_path(path).suffix.lower() != ".hpt":
+    if local_path(path).suffix.lower() != BUILT:
         raise FileError("trees of clouds are written as .hpt", where=str(path), fix="use the suffix .hpt")
 
 

@@ -34,6 +34,13 @@ def test_an_unknown_view_is_refused_before_anything_is_written(picture, tmp_path
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.mark.parametrize("name", ["cloud.laz", "cloud.copc.laz", "cloud.hpt", "splats.SPZ", "cloud.e57"])
+def test_points_are_refused_as_points(name, tmp_path):
+    result = CliRunner().invoke(app, ["explore", name, "-o", str(tmp_path / "page.html")])
+    assert isinstance(result.exception, HraError) and "points" in result.exception.what
+    assert "hra points" in result.exception.fix
+
+
 def test_a_page_has_the_suffix_of_one(picture, tmp_path):
     result = CliRunner().invoke(app, ["explore", str(picture), "-o", str(tmp_path / "page.png")])
     assert isinstance(result.exception, HraError) and ".html" in str(result.exception)
