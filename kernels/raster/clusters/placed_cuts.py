@@ -89,7 +89,7 @@ class PlacedCuts(Resource):
         self._bits = np.zeros(int(self.first_word[-1]), np.uint32)
         check_storage_size(self.context, self._bits.nbytes, "a bit for each cluster of each copy")
         instances = np.stack([self.first_word[:-1], store.first_cluster[self.mesh_of]], 1).astype(np.uint32)
-        self.count, self._triangles, self._stale = 0, 0, False
+        self.count, self._triangles, self._stale = 0, 0, True  # a list of nothing is a buffer, too
         self.uploaded_bytes = 0
         self._sums = self.own(PrefixSums(self.context, len(self._bits)))
         with self.context.use() as gl:

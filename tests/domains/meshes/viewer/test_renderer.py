@@ -107,6 +107,18 @@ def test_a_frozen_frame_shows_no_more_than_was_drawn(lumpy: meshes.ClusterMesh) 
         assert 0 < len(drawn) < len(cut) and set(behind[behind != raster.EMPTY].tolist()) <= set(drawn.tolist())
 
 
+@pytest.mark.parametrize("coloring", ["shaded", "cluster", "overdraw"])
+def test_a_first_frame_of_nothing_is_the_background(lumpy: meshes.ClusterMesh, coloring) -> None:
+    nothing = np.zeros(0, np.int64)
+    with meshes.Renderer(lumpy, SIZE) as renderer:
+        facts = renderer.draw(view(lumpy.bounds), nothing)
+        seen, picture = renderer.visible(), renderer.picture(coloring)
+        assert facts.clusters == facts.drawn == 0 and (seen.clusters == raster.EMPTY).all()
+        assert (picture == picture[0, 0]).all()
+        renderer.draw_again(view(lumpy.bounds, azimuth=210))
+        assert (renderer.picture(coloring) == picture).all()
+
+
 def quad(image: np.ndarray, **options) -> meshes.ClusterMesh:
     """A square in the plane z = 0 with an image upright on it."""
     stream = io.BytesIO()
