@@ -210,15 +210,15 @@ def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatClo
     chunks = -(-count // _CHUNK)
     fits = all(len(rows) == chunks for rows in chunk.values()) and all(len(rows) == count for rows in sh.values())
     named = {f"{end}_{kind}{axis}" for end in ("min", "max") for kind in ("", "scale_") for axis in "xyz"} <= set(chunk)
+    tints = {f"{end}_{channel}" for end in ("min", "max") for channel in "rgb"} & set(chunk)
+    named = named and len(tints) in (0, 6)  # files of before 2024 have none
     if not (count and fits and named and 3 * bands == len(sh) and bands in BANDS):
         raise FileError("its chunks or harmonics do not fit its splats", where=where, fix=_FIX)
     if not {f"f_rest_{k}" for k in range(3 * bands)} <= set(sh) or not set(PACKED) <= set(vertex):
         raise FileError("its harmonics have other names than theirs", where=where, fix=_FIX)
     of_chunk = np.arange(count) // _CHUNK
 
-    def ranged(shares: np.ndarray, names: tuple[str, ...], usual: bool = False) -> np.ndarray:
-        if usual and f"min_{names[0]}" not in chunk:
-            return shares
+    def ranged(shares: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
         low, high = (np.column_stack([chunk[f"{end}_{name}"] for name in names])[of_chunk] for end in ("min", "max"))
         return low * (1 - shares) + high * shares
 
@@ -226,7 +226,7 @@ def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatClo
     positions = ranged(_shares(place, (21, 11), (11, 10), (0, 11)), ("x", "y", "z"))
     deviations = np.exp(ranged(_shares(scale, (21, 11), (11, 10), (0, 11)), ("scale_x", "scale_y", "scale_z")))
     shades = _shares(color, (24, 8), (16, 8), (8, 8), (0, 8))
-    colors = ranged(shades[:, :3], ("r", "g", "b"), usual=True)
+    colors = ranged(shades[:, :3], ("r", "g", "b")) if tints else shades[:, :3]
     rest = (_shares(turn, (20, 10), (10, 10), (0, 10)) - 0.5) * np.sqrt(2)
     # The largest of w, x, y, z is left out, and which it is stands first.
     turns, largest = np.empty((count, 4)), turn >> 30

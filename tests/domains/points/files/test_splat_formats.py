@@ -304,6 +304,16 @@ def test_compressed_ply_without_its_chunks_is_refused(tmp_path: Path):
         load_points(tmp_path / "a.ply")
 
 
+@pytest.mark.parametrize("name", [b"min_r", b"max_b"])
+def test_compressed_ply_with_some_ranges_of_colours_is_refused(name: bytes, tmp_path: Path):
+    """All six are read or none is: shares of an unknown range are no colours."""
+    head, content = packed_ply(0).split(b"end_header\n", 1)
+    head = head.replace(b"element vertex", b"property float " + name + b"\nelement vertex") + b"end_header\n"
+    (tmp_path / "a.ply").write_bytes(head + content[:48] + bytes(4) + content[48:])
+    with pytest.raises(FileError, match="chunks or harmonics do not fit"):
+        load_points(tmp_path / "a.ply")
+
+
 @pytest.mark.parametrize("bands", [1, 2, 3])
 def test_harmonics_of_sog_are_read(bands: int, tmp_path: Path):
     """A palette of 130 sets in rows of 64, in pictures without loss."""
