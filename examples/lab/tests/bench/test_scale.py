@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hra_lab.bench.scale.scale_suite import scale_suite
+from hra_lab.bench.suite import run
 from hra_lab.commands.bench_columns import TABLES
 from tests.helpers.command import run_hra
 
@@ -55,3 +56,16 @@ def test_the_table_has_a_cell_for_rows_without_a_rate():
     times = {"n": 4, "ours_s": 2.0, "ours_cpu_s": 1.0, "peer_s": 3.0, "peer_cpu_s": None, "ratio": 1.5}
     assert numbers["a second"](times) == "-" and numbers["peak / limit"]({**times, "peak_over_limit": 0.825}) == "0.825"
     assert all(cell(times) for cell in numbers.values())
+
+
+def test_rows_that_were_measured_stay_where_ray_does_not_start(monkeypatch: pytest.MonkeyPatch):
+    ray = pytest.importorskip("ray")
+
+    def fail(**options: Any) -> None:
+        raise Exception("the current node timed out during startup")  # as Ray does
+
+    monkeypatch.setattr(ray, "init", fail)
+    record = run(scale_suite(), names=["tokens_two_jobs", "tokens_beside_ray"], repeat=1, scale="small")
+    assert [row["name"] for row in record["rows"]] == ["tokens_two_jobs"]
+    (skipped,) = record["skipped"]
+    assert skipped["name"] == "tokens_beside_ray" and "timed out" in skipped["reason"]

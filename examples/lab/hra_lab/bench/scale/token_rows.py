@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hra.domains import tokens
+from hra.errors import BackendUnavailable
 from hra_lab.bench.scale.photos import SQUARE, write_photos
 from hra_lab.bench.suite import Scale
 
@@ -109,11 +110,19 @@ def two_actors_alone(images: Path, out: Path, settings: dict[str, Any]) -> float
 
 
 def _seconds_around(work: Callable[[], None]) -> float:
-    """Run ``work`` on Ray, which is started and stopped; the seconds that this takes."""
+    """Run ``work`` on Ray, which is started and stopped; the seconds that this takes.
+
+    Raises
+    ------
+    BackendUnavailable : its processes do not start on this machine.
+    """
     begin = time.perf_counter()
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    except Exception as error:  # Ray has no class of its own for it
+        raise BackendUnavailable(f"Ray does not start: {error}", where="ray.init") from error
     try:
         started = time.perf_counter()
         work()
