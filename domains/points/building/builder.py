@@ -7,7 +7,7 @@ from typing import Any, Never
 import numpy as np
 
 from hra.domains.points.cloud.cloud_tree import CLASSES, FIELD, CloudTree
-from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
+from hra.domains.points.cloud.clouds import PointCloud, SplatCloud, check_gaussians
 from hra.domains.points.cloud.extent import Extent
 from hra.domains.points.cloud.moments import (
     Moments,
@@ -37,7 +37,8 @@ def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
 
     Raises
     ------
-    HraError : no cloud. ArrayError : lengths whose fourth powers are more than float32 holds, about 1e9.
+    HraError : no cloud. ArrayError : lengths whose fourth powers are more than float32 holds, about 1e9; covariances
+        with a variance below 0 in some direction.
 
     Examples
     --------
@@ -49,6 +50,8 @@ def build(cloud: PointCloud | SplatCloud, *more: Never) -> CloudTree:
     if more or not isinstance(cloud, PointCloud | SplatCloud):
         fix = "pass PointCloud(positions, colors), a SplatCloud, or load_points(path)"
         raise wrong_kind("cloud", (cloud, *more) if more else cloud, (PointCloud, SplatCloud), fix)
+    if isinstance(cloud, SplatCloud):
+        check_gaussians(cloud.covariances)
     grown = build_tree(cloud.positions, bounds=Extent.of(cloud.positions).octree_box())
     parent, leaf = grown.tree.parent, grown.tree.leaf
     values = np.concatenate([cloud.positions, cloud.colors], axis=1)

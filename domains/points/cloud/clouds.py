@@ -12,6 +12,8 @@ from hra.errors import ArrayError
 
 # How many harmonics the bands up to each have, the constant one aside.
 BANDS = (0, 3, 8, 15)
+# What float32 and sums over a tree may put minors of covariances off by, as a share of the product of the diagonal.
+_ROUNDED = 1e-3
 
 
 def rows(name: str, values: Any, shape: tuple[int | None, ...], low: float = -np.inf, high: float = np.inf) -> Any:
@@ -200,6 +202,25 @@ class SplatCloud:
         full = (turned * scales[:, None].astype(float) ** 2) @ turned.transpose(0, 2, 1)
         covariances = full[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
         return cls(positions, covariances, colors, opacities, harmonics, origin)
+
+
+def check_gaussians(covariances: np.ndarray) -> None:
+    """Refuse what is no covariance [P, 6]: a minor below 0 by more than roundings, as of numbers in another order.
+
+    Raises
+    ------
+    ArrayError : names the first that is none.
+    """
+    xx, xy, xz, yy, yz, zz = covariances.T.astype(np.float64)
+    a, b, c = (variance + float(np.finfo(np.float32).tiny) for variance in (xx, yy, zz))
+    whole = xx * yy * zz + 2 * xy * xz * yz - xx * yz**2 - yy * xz**2 - zz * xy**2
+    minors = ((1 + _ROUNDED) * a * b - xy**2, (1 + _ROUNDED) * a * c - xz**2, (1 + _ROUNDED) * b * c - yz**2)
+    bad = np.flatnonzero(np.min([*minors, whole + _ROUNDED * a * b * c], axis=0) < 0)
+    if bad.size:
+        what = (
+            f"covariances[{bad[0]}] is {covariances[bad[0]].tolist()}, which is of no Gaussian: a variance is below 0"
+        )
+        raise ArrayError(what, where="covariances", fix="pass xx, xy, xz, yy, yz, zz, in this order")
 
 
 def harmonic_weights(directions: np.ndarray, count: int) -> np.ndarray:

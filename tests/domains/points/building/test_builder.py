@@ -102,6 +102,18 @@ def test_clouds_beyond_float32_are_refused_and_what_the_message_asks_for_is_buil
     assert len(load_tree(tmp_path / "a.hpt").leaves) == 500
 
 
+def test_covariances_in_another_order_are_refused_and_needles_are_not():
+    rng = np.random.default_rng(0)
+    places, shades, shares = rng.normal(size=(200, 3)), rng.random((200, 3)), rng.random(200)
+    needles = SplatCloud.of(places, np.tile([1, 1e-4, 0], (200, 1)), rng.normal(size=(200, 4)), shades, shares)
+    assert len(build(needles).leaves) == 200
+    # The diagonal first: off it stand variances, which are larger than what stands on it.
+    mixed = np.tile([0.04, 1.0, 0.09, 0.01, 0.0, 0.05], (200, 1))
+    with pytest.raises(ArrayError, match=r"covariances\[0\].*no Gaussian") as caught:
+        build(SplatCloud(places, mixed, shades, shares))
+    assert "xx, xy, xz" in caught.value.fix
+
+
 def test_bad_clouds_are_refused_with_what_where_and_fix():
     with pytest.raises(ArrayError, match="no points"):
         PointCloud(np.empty((0, 3)))
