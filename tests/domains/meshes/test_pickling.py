@@ -47,8 +47,8 @@ def test_loaded_and_built_meshes_stay_read_only(clone, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def asset(tmp_path: Path, skull: meshes.TriangleMesh) -> meshes.MeshAsset:
-    meshes.build(skull).save(tmp_path / "skull.hra")
+def asset(tmp_path: Path, skull_clusters: meshes.ClusterMesh) -> meshes.MeshAsset:
+    skull_clusters.save(tmp_path / "skull.hra")
     return meshes.open_asset(tmp_path / "skull.hra")
 
 

@@ -16,7 +16,8 @@ from tests.domains.meshes.conftest import closed_mesh, grid_mesh
 
 def _grown(mesh: meshes.TriangleMesh, triangles: int, vertices: int) -> list[list[int]]:
     """Numbers of the triangles of each cluster, after the promises of `grow_clusters` are checked."""
-    indices, ends, counts = grow_clusters(mesh.triangles.reshape(-1), mesh.positions, triangles, vertices)
+    given = mesh.triangles.flatten(), mesh.positions.copy()  # as builds give them: read-only ones compile it again
+    indices, ends, counts = grow_clusters(*given, triangles, vertices)
     number = {corners: t for t, corners in enumerate(map(tuple, mesh.triangles.tolist()))}
     order = [number[corners] for corners in map(tuple, indices.reshape(-1, 3).tolist())]
     assert sorted(order) == list(range(len(mesh.triangles)))

@@ -16,18 +16,13 @@ from hra.cli import app
 from hra.domains import meshes
 
 
-@pytest.fixture(scope="module")
-def certified(bumpy: meshes.TriangleMesh) -> meshes.ClusterMesh:
-    return meshes.build(bumpy)
-
-
 def with_attribute(clusters: meshes.ClusterMesh, name: str, values: np.ndarray) -> meshes.ClusterMesh:
     node = MappingProxyType({**clusters.hierarchy.node, name: values})
     return replace(clusters, hierarchy=replace(clusters.hierarchy, node=node))
 
 
-def test_a_built_mesh_is_sound(certified: meshes.ClusterMesh) -> None:
-    report = meshes.check(certified, samples=200)
+def test_a_built_mesh_is_sound(bumpy_clusters: meshes.ClusterMesh) -> None:
+    report = meshes.check(bumpy_clusters, samples=200)
     assert report.sound
     assert report.closed
     assert report.cuts == 200
@@ -47,45 +42,45 @@ def test_an_open_mesh_without_bounds_is_sound(make_grid: Callable) -> None:
 @pytest.mark.parametrize(
     ("name", "found"), [("error", "falling_errors"), ("hausdorff", "falling_bounds"), ("radius", "loose_spheres")]
 )
-def test_values_that_fall_towards_the_root_are_found(certified: meshes.ClusterMesh, name: str, found: str) -> None:
-    values = certified.hierarchy.attribute(name).copy()
-    values[certified.hierarchy.added_by < 0] *= 0.1
-    report = meshes.check(with_attribute(certified, name, values), cuts=1, samples=10)
+def test_values_that_fall_towards_the_root_are_found(bumpy_clusters: meshes.ClusterMesh, name: str, found: str) -> None:
+    values = bumpy_clusters.hierarchy.attribute(name).copy()
+    values[bumpy_clusters.hierarchy.added_by < 0] *= 0.1
+    report = meshes.check(with_attribute(bumpy_clusters, name, values), cuts=1, samples=10)
     assert getattr(report, found) > 0
     assert not report.sound
 
 
-def test_boxes_that_do_not_nest_are_found(certified: meshes.ClusterMesh) -> None:
-    box = certified.hierarchy.attribute("box").copy()
-    roots, sources = certified.hierarchy.added_by < 0, certified.hierarchy.removed_by < 0
+def test_boxes_that_do_not_nest_are_found(bumpy_clusters: meshes.ClusterMesh) -> None:
+    box = bumpy_clusters.hierarchy.attribute("box").copy()
+    roots, sources = bumpy_clusters.hierarchy.added_by < 0, bumpy_clusters.hierarchy.removed_by < 0
     for changed in (roots, sources):
         damaged = box.copy()
         damaged[changed, 1, 2] -= np.float32(1e-3)
-        report = meshes.check(with_attribute(certified, "box", damaged), cuts=1, samples=10)
+        report = meshes.check(with_attribute(bumpy_clusters, "box", damaged), cuts=1, samples=10)
         assert report.loose_boxes > 0
         assert not report.sound
 
 
-def test_bounds_that_do_not_hold_are_found(certified: meshes.ClusterMesh) -> None:
-    values = certified.hierarchy.attribute("hausdorff") / 20
-    report = meshes.check(with_attribute(certified, "hausdorff", values), cuts=20, samples=1000)
+def test_bounds_that_do_not_hold_are_found(bumpy_clusters: meshes.ClusterMesh) -> None:
+    values = bumpy_clusters.hierarchy.attribute("hausdorff") / 20
+    report = meshes.check(with_attribute(bumpy_clusters, "hausdorff", values), cuts=20, samples=1000)
     assert report.exceeded_bounds > 0
     assert report.largest_share > 1
     assert not report.sound
 
 
-def test_a_cluster_with_a_triangle_too_few_cracks(certified: meshes.ClusterMesh) -> None:
-    cluster = np.flatnonzero(certified.hierarchy.attribute("level") == 2)[0]
-    indices, place = certified.indices.copy(), certified.offsets[cluster]
+def test_a_cluster_with_a_triangle_too_few_cracks(bumpy_clusters: meshes.ClusterMesh) -> None:
+    cluster = np.flatnonzero(bumpy_clusters.hierarchy.attribute("level") == 2)[0]
+    indices, place = bumpy_clusters.indices.copy(), bumpy_clusters.offsets[cluster]
     indices[place : place + 3] = indices[place + 3 : place + 6]
-    report = meshes.check(replace(certified, indices=indices), samples=10)
+    report = meshes.check(replace(bumpy_clusters, indices=indices), samples=10)
     assert 0 < report.cracked_cuts < report.cuts
 
 
-def test_the_command_reports_and_fails(certified: meshes.ClusterMesh, tmp_path: Path) -> None:
-    certified.save(tmp_path / "good.hra")
-    values = certified.hierarchy.attribute("hausdorff") / 20
-    with_attribute(certified, "hausdorff", values).save(tmp_path / "bad.hra")
+def test_the_command_reports_and_fails(bumpy_clusters: meshes.ClusterMesh, tmp_path: Path) -> None:
+    bumpy_clusters.save(tmp_path / "good.hra")
+    values = bumpy_clusters.hierarchy.attribute("hausdorff") / 20
+    with_attribute(bumpy_clusters, "hausdorff", values).save(tmp_path / "bad.hra")
     for name, code in (("good", 0), ("bad", 1)):
         arguments = ["mesh", "check", f"{tmp_path / name}.hra", "--cuts", "20", "--json", f"{tmp_path / name}.json"]
         assert CliRunner().invoke(app, arguments).exit_code == code

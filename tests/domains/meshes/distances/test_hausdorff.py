@@ -152,8 +152,10 @@ def test_what_is_flat_hardly_deviates(name: str, most: float) -> None:
     assert built.hierarchy.attribute("hausdorff").max() < most
 
 
-def test_builds_are_certified_unless_told_otherwise(bumpy: meshes.TriangleMesh) -> None:
-    assert "hausdorff" in meshes.build(bumpy).hierarchy.node
+def test_builds_are_certified_unless_told_otherwise(
+    bumpy: meshes.TriangleMesh, bumpy_clusters: meshes.ClusterMesh
+) -> None:
+    assert "hausdorff" in bumpy_clusters.hierarchy.node
     assert "hausdorff" not in meshes.build(bumpy, certified=False).hierarchy.node
 
 

@@ -55,6 +55,12 @@ def small_clusters() -> meshes.ClusterMesh:
     return meshes.build(closed_mesh(3))
 
 
+@pytest.fixture(scope="module")
+def plain_clusters(bumpy: meshes.TriangleMesh) -> meshes.ClusterMesh:
+    """Without certified bounds."""
+    return meshes.build(bumpy, certified=False)
+
+
 @given(shares=st.lists(st.floats(0.12, 1.0), min_size=1, max_size=6, unique_by=lambda share: int(share * 1280)))
 def test_whatever_is_asked_for_levels_are_monotone(small_clusters: meshes.ClusterMesh, shares: list[float]) -> None:
     shares = sorted(shares, reverse=True)
@@ -93,9 +99,10 @@ def test_neither_surface_is_farther_from_the_other_than_a_certified_error(
         assert 0.7 * error < farthest <= error
 
 
-def test_without_bounds_of_clusters_errors_are_still_bounds(bumpy: meshes.TriangleMesh) -> None:
-    clusters = meshes.build(bumpy, certified=False)
-    chain = meshes.lod_chain(clusters, [0.5])
+def test_without_bounds_of_clusters_errors_are_still_bounds(
+    bumpy: meshes.TriangleMesh, plain_clusters: meshes.ClusterMesh
+) -> None:
+    clusters, chain = plain_clusters, meshes.lod_chain(plain_clusters, [0.5])
     (count,) = counts(chain)
     cut = meshes.MeshAllocator(clusters, meshes.SurfaceError(), hra.Exact()).allocate(None, 2560).cut
     assert count == int(clusters.triangles_per_cluster[cut].sum())
@@ -106,9 +113,11 @@ def test_without_bounds_of_clusters_errors_are_still_bounds(bumpy: meshes.Triang
     assert 0.8 * chain.errors[0] < farthest <= chain.errors[0]
 
 
-def test_on_a_grid_errors_are_what_the_file_knows(bumpy: meshes.TriangleMesh, tmp_path: Path) -> None:
+def test_on_a_grid_errors_are_what_the_file_knows(
+    bumpy_clusters: meshes.ClusterMesh, plain_clusters: meshes.ClusterMesh, tmp_path: Path
+) -> None:
     for certified, name in ((True, "hausdorff"), (False, "error")):
-        meshes.build(bumpy, certified=certified).save(tmp_path / "grid.hra", grid_bits=16)
+        (bumpy_clusters if certified else plain_clusters).save(tmp_path / "grid.hra", grid_bits=16)
         asset = meshes.open_asset(tmp_path / "grid.hra")
         chain = meshes.lod_chain(asset, [0.5])
         cut = meshes.MeshAllocator(asset.with_cost("triangles"), meshes.SurfaceError(), hra.Exact()).allocate(
@@ -129,11 +138,12 @@ def test_meshes_and_files_give_the_same_chain_and_so_do_assets_and_clusters(
         assert len({str((counts(one), one.errors.tolist())) for one in found}) == 1
 
 
-def test_levels_of_a_mesh_are_nearer_than_those_of_clusters_for_cameras() -> None:
+def test_levels_of_a_mesh_are_nearer_than_those_of_clusters_for_cameras(
+    skull: meshes.TriangleMesh, skull_clusters: meshes.ClusterMesh
+) -> None:
     """As groups are simplified, their borders stay: on a scan levels are half as far again from the source."""
-    mesh = meshes.load(hra.samples.path("skull.ply"))
-    points = surface_points(mesh, 20_000, np.random.default_rng(0))
-    (own,), (cut,) = (meshes.lod_chain(source, [0.5]).levels for source in (mesh, meshes.build(mesh)))
+    points = surface_points(skull, 20_000, np.random.default_rng(0))
+    (own,), (cut,) = (meshes.lod_chain(source, [0.5]).levels for source in (skull, skull_clusters))
     own, cut = (np.square(meshes.nearest_distances(points, one.positions, one.triangles)).mean() for one in (own, cut))
     assert own < 0.6 * cut
 

@@ -10,11 +10,6 @@ from hra.domains import meshes
 from hra.errors import BudgetTooSmall, CameraError, HierarchyError, HraError, MetricError, UnitMismatch
 
 
-@pytest.fixture(scope="module")
-def small(make_closed) -> meshes.ClusterMesh:
-    return meshes.build(make_closed(3), cluster_size=32, group_size=4)
-
-
 def random_placements(rng: np.random.Generator, count: int, pitch: float) -> np.ndarray:
     """Copies on a grid [count, 4, 4], each turned and scaled."""
     turns, _ = np.linalg.qr(rng.normal(size=(count, 3, 3)))

@@ -20,11 +20,6 @@ from tests.domains.meshes.scene.test_scene_culling import shaped
 from tests.helpers.cameras import random_camera
 
 
-@pytest.fixture(scope="module")
-def small(make_closed) -> meshes.ClusterMesh:
-    return meshes.build(make_closed(3), cluster_size=32, group_size=4)
-
-
 @pytest.fixture
 def always_shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few instances, too, are treated as many are."""

@@ -14,11 +14,6 @@ from tests.helpers.cameras import inside_clip_volume, random_camera
 from tests.helpers.surface_distance import dense_points
 
 
-@pytest.fixture(scope="module")
-def small(make_closed) -> meshes.ClusterMesh:
-    return meshes.build(make_closed(3), cluster_size=32, group_size=4)
-
-
 def rows(count: int, pitch: float) -> np.ndarray:
     """Copies side by side along +X [count, 4, 4]."""
     result = np.tile(np.eye(4), (count, 1, 1))

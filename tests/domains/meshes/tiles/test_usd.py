@@ -17,11 +17,11 @@ from tests.helpers.pbr_meshes import ktx2
 SKULL = str(hra.samples.path("skull.ply"))
 
 
-def test_variants_hold_all_levels(tmp_path):
+def test_variants_hold_all_levels(skull_clusters, tmp_path):
     usd = pytest.importorskip("pxr.Usd")
     UsdGeom = pytest.importorskip("pxr.UsdGeom")
 
-    chain = quarter_levels(meshes.build(SKULL))
+    chain = quarter_levels(skull_clusters)
     write_usd(chain, tmp_path / "a.usdc")
     stage = usd.Stage.Open(str(tmp_path / "a.usdc"))
     variants = stage.GetDefaultPrim().GetVariantSets().GetVariantSet("LOD")
