@@ -62,7 +62,7 @@ def test_allocations_are_tables(budget: float) -> None:
 def test_curves_are_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     curve = Plain(TREE, Table([8, 4, 3, 1, 1]), hra.Hull()).curve(None)
     assert repr(curve) == "Curve(2 hull points, cost 1 to 3)"
-    assert len(np.unique(pixels(curve._repr_png_()).reshape(-1, 3), axis=0)) > 5
+    assert Image.fromarray(pixels(curve._repr_png_())).getcolors(5) is None  # there are more
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert curve._repr_png_() is None
 

@@ -82,7 +82,7 @@ def test_plots_are_pictures(tmp_path: Path, measure: str) -> None:
     found = hra.sweep(Plain(tree, Table([8, 4, 3, 1, 1, 1, 1]), hra.Hull()), None, [1, 2, 3, 4])
     figure = found.plot(tmp_path / "p.png", measure)
     assert len(figure.axes[0].lines) == 5
-    assert len(np.unique(np.asarray(Image.open(tmp_path / "p.png").convert("RGB")).reshape(-1, 3), axis=0)) > 5
+    assert Image.open(tmp_path / "p.png").convert("RGB").getcolors(5) is None  # there are more
 
 
 def test_what_cannot_be_swept_is_refused(tmp_path: Path) -> None:
