@@ -53,7 +53,7 @@ def checked_spheres(centers: Any, radii: Any) -> tuple[np.ndarray, np.ndarray]:
     array = _array(radii)
     if array.shape != (len(checked),) or array.dtype.kind not in "iuf":
         raise ArrayError(f"radii must be {len(checked)} numbers, got {array.shape} of {array.dtype}", where="radii")
-    return np.ascontiguousarray(checked), np.ascontiguousarray(array, checked.dtype)
+    return _contiguous(checked, checked.dtype), _contiguous(array, checked.dtype)
 
 
 def checked_boxes(values: Any) -> np.ndarray:
@@ -62,11 +62,18 @@ def checked_boxes(values: Any) -> np.ndarray:
     if array.ndim != 3 or array.shape[1:] != (2, 3) or array.dtype.kind not in "iuf":
         what = f"boxes must be numbers of shape [N, 2, 3], got {array.shape} of {array.dtype}"
         raise ArrayError(what, where="boxes")
-    return np.ascontiguousarray(array, array.dtype if array.dtype == np.float32 else np.float64)
+    return _contiguous(array, array.dtype if array.dtype == np.float32 else np.float64)
 
 
 def _array(values: Any) -> np.ndarray:
     return values if type(values) is np.ndarray else to_numpy(values)
+
+
+def _contiguous(array: np.ndarray, dtype: Any) -> np.ndarray:
+    """Read-only, whether or not it was: the loops over it are compiled for one kind of array."""
+    found = np.ascontiguousarray(array, dtype).view()
+    found.flags.writeable = False
+    return found
 
 
 class ViewBounds:

@@ -345,9 +345,7 @@ class Hierarchy:
     @cached_property
     def slope_cost(self) -> np.ndarray:
         """Unit costs to divide by, float64 [R]: those of free refinements are too small to be felt in any sum."""
-        cost = divisible(self.unit_cost)
-        cost.flags.writeable = False
-        return cost
+        return divisible(self.unit_cost)
 
     @cached_property
     def unreplaced(self) -> slice | np.ndarray:
@@ -529,9 +527,11 @@ FREE_COST = 1e-200
 
 
 def divisible(cost: np.ndarray) -> np.ndarray:
-    """``cost`` [R] with zeros replaced by something that no sum with another cost feels."""
+    """``cost`` [R] with zeros replaced by something that no sum with another cost feels, read-only."""
     paid = cost > 0
-    return cost if paid.all() else np.where(paid, cost, FREE_COST * cost[paid].min(initial=1.0))
+    found = cost.view() if paid.all() else np.where(paid, cost, FREE_COST * cost[paid].min(initial=1.0))
+    found.flags.writeable = False
+    return found
 
 
 def _add(digest: hashlib._Hash, array: np.ndarray) -> None:

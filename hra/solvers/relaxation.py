@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
+from hra.model.arrays import read_only
 from hra.model.hierarchy import divisible
 from hra.model.problem import Problem, no_problem
 from hra.model.sets import take_with_predecessors, total
@@ -37,7 +38,7 @@ def sampled_price(problem: Problem) -> float | None:
         return None
     stride = max(_STRIDE, size // _PER_STRIDE)
     first, gain, cost = _sample(first_child, problem.gain, problem.cost, low, high, stride)
-    return select_threshold(hull_slopes(first, gain, divisible(cost)), cost, problem.capacity)
+    return select_threshold(hull_slopes(read_only(first), gain, divisible(cost)), cost, problem.capacity)
 
 
 @njit(cache=True)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
+from hra.model.arrays import read_only
 from hra.model.hierarchy import divisible
 from hra.model.problem import Problem
 from hra.solvers.forest.pava import hull_slopes, relaxed_gain
@@ -127,7 +128,8 @@ def hull_point(problem: Problem, guess: float, width: float) -> HullPoint | None
 
 def _slopes(first_child: np.ndarray, gain: np.ndarray, cost: np.ndarray, capacity: float) -> tuple[np.ndarray, float]:
     """Hull slopes [K] of what is undecided, and the one above which it fits ``capacity``."""
-    slope = hull_slopes(first_child, gain, divisible(cost))
+    # Read-only, as those of hierarchies are: compiled once for both.
+    slope = hull_slopes(read_only(first_child), gain, divisible(cost))
     return slope, select_threshold(slope, cost, capacity)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.camera import Camera
+from hra.camera import Camera, view_bounds
 from hra.camera.frustum import boxes_in_frustum
 from hra.errors import ArrayError, CameraError
 from tests.helpers.cameras import inside_clip_volume, random_camera, stretch
@@ -168,6 +168,22 @@ def test_where_and_dtypes(kind: str, dtype: type) -> None:
     assert 0 < np.count_nonzero(plain) < 500
     np.testing.assert_array_equal(camera.visible_pixels_per_unit_in_boxes(boxes), plain)
     np.testing.assert_array_equal(camera.visible_pixels_per_unit_in_boxes(boxes, where), plain * where)
+
+
+def test_loops_get_arrays_of_one_kind_whether_or_not_they_may_be_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each kind is compiled for by itself, half a second for every loop."""
+    camera, boxes, got = Camera.perspective((0, 0, 3), (0, 0, 0)), random_boxes(np.random.default_rng(0), 5), []
+    for name in ("boxes_to_frustum", "boxes_pixels_per_unit", "visible_pixels_per_unit", "spheres_in_frustum"):
+        loop = getattr(view_bounds, name)
+        noted = lambda array, *rest, loop=loop: (got.append(array.flags.writeable), loop(array, *rest))[1]  # noqa: E731
+        monkeypatch.setattr(view_bounds, name, noted)
+    centers, radii = boxes.mean(axis=1), np.ones(5)
+    for writeable in (False, True):
+        boxes.flags.writeable = centers.flags.writeable = radii.flags.writeable = writeable
+        camera.visible_pixels_per_unit_in_boxes(boxes)
+        camera.visible_pixels_per_unit(centers, radii)
+        camera.spheres_visible(centers, radii)
+    assert got == [False] * 8 and boxes.flags.writeable
 
 
 @given(seeds)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
+from hra.solvers.forest import bracket
 from hra.solvers.forest.bracket import hull_point
 from hra.solvers.relaxation import relaxation
 from tests.helpers.allocators import problem_of
@@ -33,3 +34,18 @@ def test_a_guessed_price_leads_to_the_hull_point_of_the_whole_forest(kind, seed,
     assert point.price == pytest.approx(whole.price, rel=1e-12)
     assert (point.selected == whole.selected).all()
     assert not point.selected[point.undecided[point.slope <= point.price]].any()
+
+
+def test_a_part_of_a_forest_is_pooled_by_what_was_compiled_for_whole_ones(monkeypatch):
+    """Arrays of hierarchies are read-only; for others it was compiled again, three seconds."""
+    hierarchy, values, _ = case("replace", 0, 60)
+    problem = problem_of(hierarchy, values, "gain", hierarchy.base_cost + 0.5 * float(hierarchy.cost.sum()))
+    got, pooled = [], bracket.hull_slopes
+
+    def noted(first_child, gain, cost):
+        got.append((first_child.flags.writeable, cost.flags.writeable))
+        return pooled(first_child, gain, cost)
+
+    monkeypatch.setattr(bracket, "hull_slopes", noted)
+    assert hull_point(problem, relaxation(problem).price, 1.05) is not None
+    assert got == [(False, False)]
