@@ -90,7 +90,7 @@ def complete(
     if type(priority) is not np.ndarray or priority.dtype != np.float64:
         priority = to_numpy(priority)
     _check_priorities(priority, problem.gain.size)
-    priority = priority.astype(np.float64, copy=False)
+    priority = np.ascontiguousarray(priority, np.float64)
     selected = _fill_up(problem, start, priority, spend_all, among)
     # What costs less than nothing makes room for others.
     while problem.hierarchy.shrinks and take_shrinking(*problem.hierarchy.predecessors, problem.cost, selected):
@@ -113,10 +113,13 @@ def _fill_up(
     least = 0.0 if spend_all else np.nextafter(0.0, 1.0)
     among = np.arange(problem.gain.size, dtype=np.int32) if among is None else among
     order, selected = (hierarchy.predecessors, hierarchy.successors), start
+    # Read-only, as costs are: compiled once for all.
+    priority, gain = priority.view(), problem.gain.view()
+    priority.flags.writeable = gain.flags.writeable = False
     # Keys cost a pass over everything, and ties that need them are rare: first without.
     for key in (_no_keys, _keys):
         selected = start.copy()
-        ranks = (priority, problem.gain, problem.cost, hierarchy.successors[0], key(problem))
+        ranks = (priority, gain, problem.cost, hierarchy.successors[0], key(problem))
         if _complete(among, *order, ranks, left, least, selected):
             break
     return selected

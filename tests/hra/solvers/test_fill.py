@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import hra
 from hra.errors import ArrayError, HraError
+from hra.model.arrays import frozen
 from hra.model.hierarchy import Hierarchy
+from hra.solvers import fill
 from hra.solvers.fill import _before, _needs_keys, _pop, _push, structure_keys
 from tests.helpers.hierarchies import random_parents
 
@@ -22,14 +24,15 @@ def test_the_heap_gives_back_in_order(seed: int, keyed: bool) -> None:
     """More worth first, then more gain, less cost, what opens up nothing, the larger key, the lesser number."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(1, 25))
-    priority, gain, cost = rng.integers(0, 3, (3, size)).astype(np.float64)
-    after = np.concatenate([[0], np.cumsum(rng.integers(0, 2, size))]).astype(np.int32)
-    key = rng.integers(0, 3, size) if keyed else np.empty(0, np.int64)
+    # Types as `complete` has them: others would be compiled for as well.
+    priority, gain, cost = frozen(rng.integers(0, 3, (3, size)).astype(np.float64))
+    after = frozen(np.concatenate([[0], np.cumsum(rng.integers(0, 2, size))]).astype(np.int32))
+    key = rng.integers(0, 3, size if keyed else 0).astype(np.uint64)
     order = priority, gain, cost, after, key
     opens = np.diff(after) > 0
-    rank = [(-priority[r], -gain[r], cost[r], opens[r], -key[r] if keyed else 0, r) for r in range(size)]
-    heap, held = np.empty(size, np.int64), 0
-    for r in rng.permutation(size):
+    rank = [(-priority[r], -gain[r], cost[r], opens[r], -int(key[r]) if keyed else 0, r) for r in range(size)]
+    heap, held = np.empty(size, np.int32), 0
+    for r in rng.permutation(size).astype(np.int32):
         held = _push(heap, held, order, r)
     found = []
     for _ in range(size):
@@ -75,6 +78,20 @@ NOTHING = np.zeros(3, bool)
 def test_equal_priorities_of_any_kind_give_the_same_choice(made):
     priority = np.array([1.0, 2.0, 3.0])
     assert hra.complete(FLAT, NOTHING, made(priority), spend_all=False).tolist() == [False, True, True]
+
+
+def test_priorities_of_any_kind_are_filled_by_what_is_compiled_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For arrays that may be written to, or with gaps, three loops were compiled again, three seconds."""
+    filled, got = fill._complete, []
+
+    def noted(among, predecessors, successors, ranks, *rest):
+        got.append([(array.flags.writeable, array.flags.c_contiguous) for array in ranks[:3]])
+        return filled(among, predecessors, successors, ranks, *rest)
+
+    monkeypatch.setattr(fill, "_complete", noted)
+    for priority in (np.ones(3), frozen(np.ones(3)), np.ones(6)[::2]):
+        hra.complete(FLAT, NOTHING, priority, spend_all=False)
+    assert got == [[(False, True)] * 3] * 3
 
 
 @pytest.mark.parametrize("priority", [[1.0], [1.0] * 4, ["a"] * 3, [[1.0] * 3], 1.0])
