@@ -211,7 +211,7 @@ def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatClo
     fits = all(len(rows) == chunks for rows in chunk.values()) and all(len(rows) == count for rows in sh.values())
     named = {f"{end}_{kind}{axis}" for end in ("min", "max") for kind in ("", "scale_") for axis in "xyz"} <= set(chunk)
     tints = {f"{end}_{channel}" for end in ("min", "max") for channel in "rgb"} & set(chunk)
-    named = named and len(tints) in (0, 6)  # files of before 2024 have none
+    named = named and len(tints) in (0, 6)  # the first files of the format have none
     if not (count and fits and named and 3 * bands == len(sh) and bands in BANDS):
         raise FileError("its chunks or harmonics do not fit its splats", where=where, fix=_FIX)
     if not {f"f_rest_{k}" for k in range(3 * bands)} <= set(sh) or not set(PACKED) <= set(vertex):

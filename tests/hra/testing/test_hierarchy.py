@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hra.errors import HierarchyError
 from hra.model.hierarchy import Hierarchy
 from hra.testing import CheckFailed, check_hierarchy
 from hra.testing.instances import KINDS, case
@@ -23,5 +24,5 @@ def test_mistakes_of_a_hierarchy_are_named():
     parent = np.array([-1, 0, 0, 2, 1], np.int32)  # a child under another parent than the refinements say
     with pytest.raises(CheckFailed, match="is shown"):
         check_hierarchy(replace(tree, node={}, node_parent=parent))
-    with pytest.raises(CheckFailed, match="behind"):
-        check_hierarchy(replace(tree, node={}, edges=tree.edges[:, ::-1].copy()))
+    with pytest.raises(HierarchyError, match="before it is added"):
+        replace(tree, node={}, edges=tree.edges[:, ::-1].copy())
