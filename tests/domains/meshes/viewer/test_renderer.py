@@ -12,6 +12,7 @@ import hra
 from hra.domains import meshes
 from hra.errors import ArrayError, BackendUnavailable, BudgetTooSmall, CameraError, HraError
 from hra.kernels import raster
+from hra.kernels.raster.target import with_reversed_depth
 from hra_lab.inputs.crowds import crowd
 
 SIZE = (121, 83)
@@ -38,6 +39,10 @@ def test_pixels_are_those_of_the_plain_draw_list(lumpy: meshes.ClusterMesh, reve
         buffer = raster.VisibilityBuffer(context, SIZE, reversed_depth)
         buffer.draw(plain, matrix(camera))
         expected = buffer.read()
+        kept = raster.VisibilityBuffer(context, SIZE, reversed_depth=True)  # the kind that renderers have
+        kept.draw(plain, matrix(camera) if reversed_depth else with_reversed_depth(matrix(camera)))
+        depth = kept.read().depth
+    np.testing.assert_array_equal(seen.depth, depth if reversed_depth else 1 - depth)
     np.testing.assert_allclose(seen.depth, expected.depth, rtol=0, atol=5e-7)
     np.testing.assert_array_equal(seen.clusters, expected.ids)
     there = seen.clusters != raster.EMPTY
