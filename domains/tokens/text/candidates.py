@@ -145,91 +145,143 @@ def candidate_features(question: str, lines: Sequence[TextLine], found: Sequence
     lines : of the page; those that were not read have places only.
     found : the candidates, see `candidates`.
     """
-    texts = [line.text or "" for line in lines]
-    befores = [one.before for one in found]
-    fits = _Fits(question, [*texts, *befores])
-    boxes = np.array([line.box for line in lines]).reshape(-1, 4)
-    heights = boxes[:, 3] - boxes[:, 1]
-    middle = (boxes[:, 1] + boxes[:, 3]) / 2
-    usual = float(np.median(heights)) if len(lines) else 1.0
-    low, high = (boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)) if len(lines) else (np.zeros(2), np.ones(2))
-    span = np.maximum(high - low, 1)
-    pattern = answer_pattern(question) or answer_pattern(gloss(question) or "")
-    asked = next((kind for concept, kind in _ASKED.items() if concept in concepts(question)), None)
-    values = [_number(one.text) if one.kind == "money" else None for one in found]
-    largest = max((value for value in values if value is not None), default=None)
-    repeated = Counter(one.text.lower().strip() for one in found)
-    last = {one.kind: number for number, one in sorted(enumerate(found), key=lambda pair: middle[pair[1].line])}
-    meets = np.minimum(boxes[:, None, 3], boxes[None, :, 3]) - np.maximum(boxes[:, None, 1], boxes[None, :, 1])
-    in_row = meets > 0.5 * np.minimum(heights[:, None], heights[None, :])
-    kinds = [name for name, _ in _KINDS]
-    sums = _sums(values, [one.line for one in found], boxes)
-    is_value = [bool(text) and kind_of(text) != "words" for text in texts]
-    rows = np.zeros((len(found), len(FEATURES)))
-    for number, one in enumerate(found):
-        box = boxes[one.line].copy()
-        x0 = box[0] + one.start * (box[2] - box[0])
-        x1 = box[0] + one.end * (box[2] - box[0])
-        other = np.arange(len(lines)) != one.line
-        row = np.flatnonzero(in_row[one.line] & (boxes[:, 2] <= x0 + _OVERLAP * usual) & other)
+    if not found:
+        return np.zeros((0, len(FEATURES)))
+    page = _Page(question, lines, found)
+    return np.array([page.features(number) for number in range(len(found))], float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Near:
+    """Lines that may name a candidate: to the left in its row and above it, nearest first, and the next below."""
+
+    x0: float  # the candidate's left end
+    row: np.ndarray
+    above: np.ndarray
+    below: np.ndarray
+    best_row: int | None
+    best_above: int | None
+
+
+class _Page:
+    """All candidates of a page; the parts of `features` follow each other as the rows of `FEATURES` do."""
+
+    def __init__(self, question: str, lines: Sequence[TextLine], found: Sequence[Candidate]) -> None:
+        self.lines, self.found = lines, found
+        self.texts = [line.text or "" for line in lines]
+        self.is_value = [bool(text) and kind_of(text) != "words" for text in self.texts]
+        self.fits = _Fits(question, [*self.texts, *(one.before for one in found)])
+        self.pattern = answer_pattern(question) or answer_pattern(gloss(question) or "")
+        self.asked = next((kind for concept, kind in _ASKED.items() if concept in concepts(question)), None)
+        self._lay_out()
+        self.values = [_number(one.text) if one.kind == "money" else None for one in found]
+        self.largest = max((value for value in self.values if value is not None), default=None)
+        self.sums = _sums(self.values, [one.line for one in found], self.boxes)
+        self.repeated = Counter(one.text.lower().strip() for one in found)
+        downwards = sorted(enumerate(found), key=lambda pair: self.middle[pair[1].line])
+        self.last = {one.kind: number for number, one in downwards}
+
+    def _lay_out(self) -> None:
+        self.boxes = boxes = np.array([line.box for line in self.lines])
+        self.heights = boxes[:, 3] - boxes[:, 1]
+        self.middle = (boxes[:, 1] + boxes[:, 3]) / 2
+        self.usual = float(np.median(self.heights))
+        self.low = boxes[:, :2].min(axis=0)
+        self.span = np.maximum(boxes[:, 2:].max(axis=0) - self.low, 1)
+        meets = np.minimum(boxes[:, None, 3], boxes[None, :, 3]) - np.maximum(boxes[:, None, 1], boxes[None, :, 1])
+        self.in_row = meets > 0.5 * np.minimum(self.heights[:, None], self.heights[None, :])
+
+    def features(self, number: int) -> list[float]:
+        one = self.found[number]
+        near = self._near(one)
+        inline = [len(self.texts) + number] if one.before else []
+        return [
+            *self._headings(near, inline),
+            *self._steps(one, near, inline),
+            *self._kind(one),
+            *self._look(number, near),
+            bool(len(near.row)) and not self.texts[near.row[0]],
+            self.fits.embeds,
+            self.fits.most,
+            min(sum(map(bool, self.texts)) / max(len(self.texts), 1), 1),
+            *self.sums[number],
+            *self._own_words(one, near),
+        ]
+
+    def _near(self, one: Candidate) -> _Near:
+        boxes, box = self.boxes, self.boxes[one.line]
+        x0, x1 = (box[0] + share * (box[2] - box[0]) for share in (one.start, one.end))
+        other = np.arange(len(boxes)) != one.line
+        row = np.flatnonzero(self.in_row[one.line] & (boxes[:, 2] <= x0 + _OVERLAP * self.usual) & other)
         row = row[np.argsort(-boxes[row, 2])]
         over = (np.minimum(boxes[:, 2], x1) - np.maximum(boxes[:, 0], x0)) > 0
-        close = (np.abs(boxes[:, 0] - x0) < usual) | (np.abs(boxes[:, 2] - x1) < usual) | over
-        above = np.flatnonzero(close & (boxes[:, 3] < box[1] + 0.4 * heights[one.line]))
-        above = above[np.argsort(-middle[above])]
-        below = np.flatnonzero(close & (boxes[:, 1] > box[3] - 0.4 * heights[one.line]))
-        below = below[np.argsort(middle[below])][:1]
-        best_row, best_column = fits.best(row), fits.best(above)
-        inline = fits.of(len(texts) + number) if one.before else _NOTHING
-        itself = fits.of(one.line)
-        heads = (
-            [inline]
-            + [fits.of(choice) if choice is not None else _NOTHING for choice in (_first(row), best_row)]
-            + [fits.of(choice) if choice is not None else _NOTHING for choice in (_first(above), best_column)]
-            + [fits.of(choice) if choice is not None else _NOTHING for choice in (_first(below),)]
-        )
-        around = [*([len(texts) + number] if one.before else []), *([best_row] if best_row is not None else [])]
-        column = [best_column] if best_column is not None else []
-        kind_fits = bool(pattern and pattern.search(one.text)) or asked == one.kind
-        kind_fits = kind_fits or (asked == "date" and bool(_MISREAD_DATE.search(one.text)))
-        rows[number] = [
-            *np.concatenate(heads),
-            min((x0 - boxes[row[0], 2]) / usual, 30) / 10 if len(row) else 3.0,
-            min((box[1] - boxes[above[0], 3]) / usual, 30) / 10 if len(above) else 3.0,
-            min(row.tolist().index(best_row), 5) / 5 if best_row is not None else 1.0,
-            min(above.tolist().index(best_column), 20) / 20 if best_column is not None else 1.0,
-            fits.union([*around, *column]),
-            fits.union(around) * fits.union(column),
-            itself[1] if not one.before else fits.recall(one.text),
-            kind_fits,
-            pattern is None and asked is None,
-            asked is not None,
-            *(one.kind == name for name in kinds),
-            one.kind == "words",
-            one.start == 0 and one.end == 1,
-            min(heights[one.line] / usual, 3),
-            (x0 - low[0]) / span[0],
-            (box[1] - low[1]) / span[1],
+        close = (np.abs(boxes[:, 0] - x0) < self.usual) | (np.abs(boxes[:, 2] - x1) < self.usual) | over
+        above = np.flatnonzero(close & (boxes[:, 3] < box[1] + 0.4 * self.heights[one.line]))
+        above = above[np.argsort(-self.middle[above])]
+        below = np.flatnonzero(close & (boxes[:, 1] > box[3] - 0.4 * self.heights[one.line]))
+        below = below[np.argsort(self.middle[below])][:1]
+        return _Near(x0, row, above, below, self.fits.best(row), self.fits.best(above))
+
+    def _headings(self, near: _Near, inline: Sequence[int]) -> np.ndarray:
+        """How well the text of each of `_RELATIONS` fits the question."""
+        left, above, below = (_first(numbers) for numbers in (near.row, near.above, near.below))
+        chosen = (_first(inline), left, near.best_row, above, near.best_above, below)
+        return np.concatenate([_NOTHING if text is None else self.fits.of(text) for text in chosen])
+
+    def _steps(self, one: Candidate, near: _Near, inline: Sequence[int]) -> list[float]:
+        """How far off its headings are, in heights of a line and in lines, and what they say together."""
+        boxes, row, above = self.boxes, near.row, near.above
+        beside = [*inline, *([near.best_row] if near.best_row is not None else [])]
+        column = [near.best_above] if near.best_above is not None else []
+        return [
+            min((near.x0 - boxes[row[0], 2]) / self.usual, 30) / 10 if len(row) else 3.0,
+            min((boxes[one.line, 1] - boxes[above[0], 3]) / self.usual, 30) / 10 if len(above) else 3.0,
+            min(row.tolist().index(near.best_row), 5) / 5 if near.best_row is not None else 1.0,
+            min(above.tolist().index(near.best_above), 20) / 20 if near.best_above is not None else 1.0,
+            self.fits.union([*beside, *column]),
+            self.fits.union(beside) * self.fits.union(column),
+            self.fits.of(one.line)[1] if not one.before else self.fits.recall(one.text),
+        ]
+
+    def _kind(self, one: Candidate) -> list[bool]:
+        """What kind of value is asked for, and what it is."""
+        fits = bool(self.pattern and self.pattern.search(one.text)) or self.asked == one.kind
+        fits = fits or (self.asked == "date" and bool(_MISREAD_DATE.search(one.text)))
+        open_to_all = self.pattern is None and self.asked is None
+        kinds = [one.kind == name for name, _ in _KINDS]
+        return [fits, open_to_all, self.asked is not None, *kinds, one.kind == "words", _is_whole(one)]
+
+    def _look(self, number: int, near: _Near) -> list[float]:
+        """Its size, its place, and how it stands among the others."""
+        one, row = self.found[number], near.row
+        colon = re.search(r":\s*$", one.before) or (len(row) and self.texts[row[0]].rstrip().endswith(":"))
+        return [
+            min(self.heights[one.line] / self.usual, 3),
+            (near.x0 - self.low[0]) / self.span[0],
+            (self.boxes[one.line, 1] - self.low[1]) / self.span[1],
             min(len(one.text.split()), 12) / 12,
             min(len(one.text), 60) / 60,
-            min(repeated[one.text.lower().strip()], 4) / 4,
-            last.get(one.kind) == number,
-            largest is not None and values[number] == largest,
-            min(in_row[one.line].sum(), 8) / 8,
-            bool(re.search(r":\s*$", one.before)) or bool(len(row) and texts[row[0]].rstrip().endswith(":")),
-            lines[one.line].aspect > 20,
-            bool(len(row)) and not texts[row[0]],
-            fits.embeds,
-            fits.most,
-            min(sum(map(bool, texts)) / max(len(texts), 1), 1),
-            *sums[number],
-            min(len(concepts(one.text)), 2) / 2,
-            *(itself[[0, 4, 3]] if one.start == 0 and one.end == 1 else (0.0, 0.0, 0.0)),
-            one.text.rstrip().endswith(":"),
-            bool(len(row)) and is_value[row[0]],
-            bool(len(above)) and is_value[above[0]],
+            min(self.repeated[one.text.lower().strip()], 4) / 4,
+            self.last.get(one.kind) == number,
+            self.largest is not None and self.values[number] == self.largest,
+            min(self.in_row[one.line].sum(), 8) / 8,
+            bool(colon),
+            self.lines[one.line].aspect > 20,
         ]
-    return rows
+
+    def _own_words(self, one: Candidate, near: _Near) -> list[float]:
+        """Whether it looks like a heading itself, and its neighbours like values."""
+        return [
+            min(len(concepts(one.text)), 2) / 2,
+            *(self.fits.of(one.line)[[0, 4, 3]] if _is_whole(one) else (0.0, 0.0, 0.0)),
+            one.text.rstrip().endswith(":"),
+            bool(len(near.row)) and self.is_value[near.row[0]],
+            bool(len(near.above)) and self.is_value[near.above[0]],
+        ]
+
+
+def _is_whole(one: Candidate) -> bool:
+    return one.start == 0 and one.end == 1
 
 
 def _sums(values: Sequence[float | None], lines: Sequence[int], boxes: np.ndarray) -> np.ndarray:
@@ -354,7 +406,7 @@ def _label(text: str) -> str:
     return words if len(text) <= 60 and re.search(r"[^\W\d_]{2}", text) else ""
 
 
-def _first(numbers: np.ndarray) -> int | None:
+def _first(numbers: Sequence[int] | np.ndarray) -> int | None:
     return int(numbers[0]) if len(numbers) else None
 
 
