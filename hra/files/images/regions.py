@@ -326,60 +326,75 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
         if isinstance(error, HraError):
             raise
         raise ImageError(f"not a TIFF file that can be read: {str(error)[:200]}", where=str(file)) from error
-    size = file.stat().st_size
-    stream = opened.filehandle
+    name = f"{'BigTIFF' if opened.is_bigtiff else 'TIFF'}{', OME' if opened.is_ome else ''}"
+    first = pages[0][0][0]
+    has_alpha = first.extrasamples[:1] in ((1,), (2,))
+    alpha = first.samplesperpixel - len(first.extrasamples) if has_alpha else None
+    kind = "tile" if first.is_tiled else "strip"
+    decode = _TiffTiles(opened.filehandle, file.stat().st_size, pages, grids)
+    reader = _Reader(name, grids, decode, spacing, kind, alpha, first.extrasamples[:1] == (1,), decode.most)
+    weakref.finalize(reader, opened.close)  # when nobody reads it any more
+    return reader
 
-    def segment(page: Any, row: int, column: int, index: int) -> np.ndarray | None:
+
+class _TiffTiles:
+    """(level, row, column) -> the pixels of a tile or strip, None where the file leaves it out.
+
+    Parameters
+    ----------
+    stream, size : the file, and its bytes.
+    pages : of each level, see `_planes`. grids : of each level.
+    """
+
+    def __init__(self, stream: Any, size: int, pages: Sequence[tuple[list[Any], bool]], grids: Sequence[Grid]) -> None:
+        self._stream, self._size, self._pages, self._grids = stream, size, pages, grids
+        first = pages[0][0][0]
+        packed = first.dtype.kind == "u" and first.bitspersample < 8 * first.dtype.itemsize
+        self.most = 2**first.bitspersample - 1 if packed and first.photometric != _PALETTE else None
+
+    def __call__(self, level: int, row: int, column: int) -> np.ndarray | None:
+        (planes, stacked), grid = self._pages[level], self._grids[level]
+        columns = -(-grid.size[1] // grid.tile[1])
+        index = row * columns + column
+        first = planes[0]
+        if stacked:
+            per_plane = -(-grid.size[0] // grid.tile[0]) * columns
+            segments = [(first, index + plane * per_plane) for plane in range(first.samplesperpixel)]
+        else:
+            segments = [(page, index) for page in planes]
+        parts = [self._decoded(page, row, number) for page, number in segments]
+        there = [part for part in parts if part is not None]
+        if len(there) < len(parts):
+            return None
+        return self._shown(first, there[0] if len(there) == 1 else np.concatenate(there, axis=2))
+
+    def _decoded(self, page: Any, row: int, index: int) -> np.ndarray | None:
         if not page.is_tiled and page.rowsperstrip * page.imagewidth * _pixel_bytes(page) > _TILE_BYTES:
-            return _rows(page, stream, row * _SIDE, size)
+            return _rows(page, self._stream, row * _SIDE, self._size)
         offset, count = page.dataoffsets[index], page.databytecounts[index]
         if not offset or not count:
             return None
-        if count > size - offset:
-            raise ImageError(f"it ends {count - size + offset:,} bytes beyond the end of the file")
-        stream.seek(offset)
-        data = stream.read(count)
+        if count > self._size - offset:
+            raise ImageError(f"it ends {count - self._size + offset:,} bytes beyond the end of the file")
+        self._stream.seek(offset)
+        data = self._stream.read(count)
         samples = page.samplesperpixel if page.planarconfig == 1 else 1
         least = page.tilelength * -(-page.tilewidth * samples * page.bitspersample // 8) if page.is_tiled else 0
         if page.compression == 1 and len(data) < least:
             raise ImageError(f"it has {len(data):,} bytes, too few for a tile")
-        tables = {"jpegtables": page.jpegtables, "jpegheader": page.jpegheader} if page.compression in (6, 7) else {}
+        tables = {"jpegtables": page.jpegtables, "jpegheader": page.jpegheader} if page.compression in _JPEG else {}
         return page.decode(data, index, **tables)[0][0]
 
-    def decode(level: int, row: int, column: int) -> np.ndarray | None:
-        planes, stacked = pages[level]
-        columns = -(-grids[level].size[1] // grids[level].tile[1])
-        index = row * columns + column
-        per_plane = -(-grids[level].size[0] // grids[level].tile[0]) * columns
-        first = planes[0]
-        if stacked:
-            parts = [segment(first, row, column, index + plane * per_plane) for plane in range(first.samplesperpixel)]
-        else:
-            parts = [segment(page, row, column, index) for page in planes]
-        there = [part for part in parts if part is not None]
-        if len(there) < len(parts):
-            return None
-        tile: np.ndarray = there[0] if len(there) == 1 else np.concatenate(there, axis=2)
-        if first.photometric == _PALETTE:  # a palette of 16-bit colours
+    def _shown(self, page: Any, tile: np.ndarray) -> np.ndarray:
+        """Pixels as colours, the brightest of which is the largest number."""
+        if page.photometric == _PALETTE:  # a palette of 16-bit colours
             numbers = tile[..., 0].astype(np.uint16)
-            return (first.colormap[:, numbers] >> 8).astype(np.uint8).transpose(1, 2, 0)
-        if first.bitspersample == 1:  # facsimile is decoded to bytes of 0 and 1
+            return (page.colormap[:, numbers] >> 8).astype(np.uint8).transpose(1, 2, 0)
+        if page.bitspersample == 1:  # facsimile is decoded to bytes of 0 and 1
             tile = tile != 0
-        if first.photometric == 0:  # white is zero
-            tile = (most or np.iinfo(tile.dtype).max) - tile if tile.dtype != np.bool_ else ~tile
+        if page.photometric == 0:  # white is zero
+            tile = (self.most or np.iinfo(tile.dtype).max) - tile if tile.dtype != np.bool_ else ~tile
         return tile
-
-    name = f"{'BigTIFF' if opened.is_bigtiff else 'TIFF'}{', OME' if opened.is_ome else ''}"
-    first = pages[0][0][0]
-    coloured = first.photometric == _PALETTE
-    packed = first.dtype.kind == "u" and first.bitspersample < 8 * first.dtype.itemsize and not coloured
-    most = 2**first.bitspersample - 1 if packed else None
-    has_alpha = first.extrasamples[:1] in ((1,), (2,))
-    alpha = first.samplesperpixel - len(first.extrasamples) if has_alpha else None
-    kind = "tile" if first.is_tiled else "strip"
-    reader = _Reader(name, grids, decode, spacing, kind, alpha, first.extrasamples[:1] == (1,), most)
-    weakref.finalize(reader, opened.close)  # when nobody reads it any more
-    return reader
 
 
 def _is_turned(page: Any) -> bool:
