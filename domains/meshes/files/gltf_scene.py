@@ -260,18 +260,13 @@ class _Written:
 
     def _free(self, changed: set[Place]) -> None:
         """Find the accessors and views that nothing but the ``changed`` primitives uses."""
-        header, used = self.scene.accessors.header, set()
-        for m, mesh in enumerate(header.get("meshes", [])):
-            for k, primitive in enumerate(mesh["primitives"]):
-                used |= set() if (m, k) in changed else set(_accessors_of(primitive))
-        keys = {sampler[end] for sampler in self._samplers(header) for end in ("input", "output")}
-        used |= set() if self.short else keys
-        used |= {skin["inverseBindMatrices"] for skin in header.get("skins", []) if "inverseBindMatrices" in skin}
-        for name, content in extensions(header):
+        keys = {sampler[end] for sampler in self._samplers(self.scene.accessors.header) for end in ("input", "output")}
+        for name, content in extensions(self.scene.accessors.header):
             if name not in (*MESHOPT, DRACO) and not name.startswith(_WITHOUT_DATA):
                 self.held |= _numbers(content)
         old = {number for place in changed for number in _accessors_of(self.scene.primitive(place))}
         old |= keys if self.short else set()
+        used = self._used(changed) | (set() if self.short else keys)
         self.free_accessors = sorted(old - used - self.held)
         kept = set(range(len(self.accessors))) - set(self.free_accessors)
         views = {number for k in kept for number in _views_of(self.accessors[k])} | self.held
@@ -282,6 +277,16 @@ class _Written:
         self.free_views = sorted(drop - views)
         for number in self.free_views:
             self.contents[number] = b""
+
+    def _used(self, changed: set[Place]) -> set[int]:
+        """Accessors of primitives that stay as they are, and of skins."""
+        header = self.scene.accessors.header
+        places = [(m, k) for m, mesh in enumerate(header.get("meshes", [])) for k in range(len(mesh["primitives"]))]
+        staying = [self.scene.primitive(place) for place in places if place not in changed]
+        skins = header.get("skins", [])
+        return {number for primitive in staying for number in _accessors_of(primitive)} | {
+            skin["inverseBindMatrices"] for skin in skins if "inverseBindMatrices" in skin
+        }
 
     @staticmethod
     def _samplers(header: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -363,17 +368,42 @@ class _Written:
 
     def _gather(self, vertices: np.ndarray, primitive: dict[str, Any]) -> tuple[dict[tuple[str, int], int], np.ndarray]:
         """New accessors of ``vertices`` by role and the numbers of a primitive's own, and each vertex's row in them."""
-        place = primitive["attributes"].get("POSITION")
-        count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
-        extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
-        own = np.concatenate([vertices[: len(vertices) - len(extra)], self.more.rows[extra]])
+        names = self._names_of(primitive)
+        rows, row = self._values(vertices, primitive, list(names)), np.arange(len(vertices))
+        if self.short and rows:
+            first, row = _different(list(rows.values()))
+            rows = {one: array[first] for one, array in rows.items()}
+        numbers: dict[tuple[str, int], int] = {}
+        known: dict[tuple[int, bytes], int] = {}
+        positions = {one.get("POSITION") for one in (primitive["attributes"], *primitive.get("targets", []))}
+        for (role, old), array in rows.items():
+            content = old, array.tobytes()
+            # What is still the same stays one accessor.
+            if content not in known:
+                joints = all(name.startswith("JOINTS_") for name in names[role, old])
+                known[content] = self._add_like(old, array, old in positions, joints)
+            numbers[role, old] = known[content]
+        return numbers, row
+
+    def _names_of(self, primitive: dict[str, Any]) -> dict[tuple[str, int], set[str]]:
+        """The names that each role and accessor of a primitive has, "" in morph targets."""
         names: dict[tuple[str, int], set[str]] = {}
         for name, old in primitive["attributes"].items():
             names.setdefault((self._role(name), old), set()).add(name)
         for target in primitive.get("targets", []):
             for old in target.values():
                 names.setdefault(("", old), set()).add("")
-        rows = {one: self.scene.accessors.array(one[1])[own] for one in names}
+        return names
+
+    def _values(
+        self, vertices: np.ndarray, primitive: dict[str, Any], wanted: Sequence[tuple[str, int]]
+    ) -> dict[tuple[str, int], np.ndarray]:
+        """What ``vertices`` have, as it is stored: the source's, then those that were added, with what was fitted."""
+        place = primitive["attributes"].get("POSITION")
+        count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
+        extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
+        own = np.concatenate([vertices[: len(vertices) - len(extra)], self.more.rows[extra]])
+        rows = {one: self.scene.accessors.array(one[1])[own] for one in wanted}
         fitted = np.flatnonzero(self.more.fitted[extra])
         for (role, old), array in rows.items():
             begin = len(array) - len(extra)
@@ -382,28 +412,18 @@ class _Written:
             elif role:
                 values = self.more.values[role][extra[fitted], : array.shape[1]]
                 array[begin + fitted] = self.scene.accessors.stored(old, values)
-        row = np.arange(len(vertices))
-        if self.short and rows:
-            first, row = _different(list(rows.values()))
-            rows = {one: array[first] for one, array in rows.items()}
-        numbers: dict[tuple[str, int], int] = {}
-        known: dict[tuple[int, bytes], int] = {}
-        positions = {one.get("POSITION") for one in (primitive["attributes"], *primitive.get("targets", []))}
-        for (role, old), array in rows.items():
-            source = self.scene.accessors.header["accessors"][old]
-            # The format asks for bounds of positions alone.
-            bounds = ("min" in source or "max" in source) and (old in positions or not self.short)
-            entry = self._like(old, array, bounds)
-            joints = all(name.startswith("JOINTS_") for name in names[role, old])
-            if self.short and joints and array.max(initial=0) <= 255:
-                entry["componentType"] = _UBYTE
-            few = "sparse" in source or "bufferView" not in source
-            # What is still the same stays one accessor.
-            content = old, array.tobytes()
-            if content not in known:
-                known[content] = (self._add_sparse if few else self._add)(array, entry, _ARRAY_BUFFER)
-            numbers[role, old] = known[content]
-        return numbers, row
+        return rows
+
+    def _add_like(self, old: int, array: np.ndarray, position: bool, joints: bool) -> int:
+        """The number of a new accessor in place of an ``old`` one."""
+        source = self.scene.accessors.header["accessors"][old]
+        # The format asks for bounds of positions alone.
+        bounds = ("min" in source or "max" in source) and (position or not self.short)
+        entry = self._like(old, array, bounds)
+        if self.short and joints and array.max(initial=0) <= 255:
+            entry["componentType"] = _UBYTE
+        few = "sparse" in source or "bufferView" not in source
+        return (self._add_sparse if few else self._add)(array, entry, _ARRAY_BUFFER)
 
     def _like(self, old: int, rows: np.ndarray, bounds: bool) -> dict[str, Any]:
         """An entry for ``rows`` [n, k] in place of those of an accessor, without a view."""

@@ -165,16 +165,16 @@ def concatenate(parts: Sequence[VertexAttributes | None], counts: Sequence[int])
                 array = number[np.zeros(count, np.int64) if array is None else array]
             collected.append(_blank(name, count) if array is None else array)
     whole = {name: np.concatenate(collected) for name, collected in arrays.items()}
-    more = max((part.more.shape[1] for part in present if part.more is not None), default=0)
-    if more:
+    if more := max((part.more.shape[1] for part in present if part.more is not None), default=0):
         whole["more"] = np.zeros((sum(counts), more), np.float32)
-        for part, begin in zip(parts, np.cumsum([0, *counts[:-1]]).tolist(), strict=True):
-            if part is not None and part.more is not None:
-                whole["more"][begin : begin + len(part), : part.more.shape[1]] = part.more
     if any(part.unseen is not None for part in present):
-        numbers = [None if part is None else part.unseen for part in parts]
-        pairs = zip(numbers, counts, strict=True)
-        whole["unseen"] = np.concatenate([np.zeros(count, np.int32) if one is None else one for one, count in pairs])
+        whole["unseen"] = np.zeros(sum(counts), np.int32)
+    for part, count, end in zip(parts, counts, np.cumsum(counts).tolist(), strict=True):
+        rows = slice(end - count, end)
+        if part is not None and part.more is not None:
+            whole["more"][rows, : part.more.shape[1]] = part.more
+        if part is not None and part.unseen is not None:
+            whole["unseen"][rows] = part.unseen
     return VertexAttributes(**whole, materials=tuple(materials) if "material" in names else ())
 
 
