@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,6 +14,18 @@ from tests.helpers.scripts import script
 ROOT = Path(__file__).parents[1]
 MATRIX = script("scripts/check_matrix.py")
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+
+TRIALS = sorted(file.stem for file in MATRIX.TRIALS.glob("*.py"))
+QUICK = {"with_draco", "with_formats", "with_networkx", "with_serve"}  # about a second each
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in TRIALS]
+)
+def test_trials_work_with_this_tree_as_it_is(name: str):
+    tried = subprocess.run([sys.executable, MATRIX.TRIALS / f"{name}.py"], cwd=ROOT, capture_output=True, text=True)
+    assert tried.returncode == 0, tried.stderr
 
 
 @pytest.mark.parametrize("packages", ["lowest", "newest"])
