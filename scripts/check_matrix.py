@@ -3,8 +3,9 @@
 
 Run ``python scripts/check_matrix.py [--packages lowest,newest] [--extras "demo,gl;hf"] [--pythons python3.11]
 [--docs docs/promises.md]`` (`make matrix`). Every Python is tried with every choice of versions and every group of
-extras (``--extras`` separates groups by semicolons; nothing stands for the core alone). One wheel is built; each
-environment gets it, and runs the programs of ``scripts/trials`` for the core and for each of its extras.
+extras (``--extras`` separates groups by semicolons; nothing stands for the core alone). Wheels are built of the library
+and of the laboratory; each environment gets the first, with ``learn`` the second as well, and runs the programs of
+``scripts/trials`` for the core and for each of its extras.
 
 The lowest versions are the bounds of pyproject.toml of what these extras need. Torch is that of constraints.txt
 everywhere, and tried on the first Python only, because each version is a download of gigabytes. A Python that is not
@@ -51,7 +52,7 @@ def main() -> int:
     chosen = parser.parse_args()
     rows, failed = [], False
     with tempfile.TemporaryDirectory() as folder:
-        wheel = built(Path(folder))
+        wheels = built(Path(folder))
         for first, python in enumerate(chosen.pythons.split(",")):
             for packages, extras in _choices(chosen.packages, chosen.extras):
                 if first and needs_torch(extras):
@@ -60,7 +61,7 @@ def main() -> int:
                 if version is None:
                     rows.append(f"| {Path(python).name.removeprefix('python')} | - | - | {_NONE} |")
                     break
-                result = _tried(python, packages, extras, wheel)
+                result = _tried(python, packages, extras, *wheels)
                 failed |= not result.startswith((_WORKS, _NO_WHEELS)) or (result == _NO_WHEELS and packages == "newest")
                 rows.append(f"| {version} | {packages} | {extras.replace(',', ', ') or 'none'} | {result} |")
                 print(rows[-1], file=sys.stderr, flush=True)
@@ -76,16 +77,19 @@ def _choices(packages: str, extras: str | None) -> Iterator[tuple[str, str]]:
         yield from ((each, group) for group in (GROUPS[each] if extras is None else extras.split(";")))
 
 
-def built(folder: Path) -> Path:
-    """The wheel of what is in the repository, from a copy without what earlier builds left."""
-    source = folder / "hra"
-    source.mkdir()
-    for name in ("hra", "domains", "kernels", "LICENSES"):
-        shutil.copytree(ROOT / name, source / name, ignore=_left_over)
-    for name in ("LICENSE", "NOTICE", "README.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, source)
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source], check=True)
-    return next(folder.glob("*.whl"))
+def built(folder: Path) -> tuple[Path, Path]:
+    """Wheels of the library and of the laboratory, from copies without what earlier builds left."""
+    for source, root, folders, files in (
+        ("hra", ROOT, ("hra", "domains", "kernels", "LICENSES"), ("LICENSE", "NOTICE", "README.md", "pyproject.toml")),
+        ("hra_lab", ROOT / "examples" / "lab", ("hra_lab",), ("README.md", "pyproject.toml")),
+    ):
+        for name in folders:
+            shutil.copytree(root / name, folder / source / name, ignore=_left_over)
+        for name in files:
+            shutil.copy(root / name, folder / source)
+        wheel = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, folder / source]
+        subprocess.run(wheel, check=True)
+    return next(folder.glob("hra-*.whl")), next(folder.glob("hra_lab-*.whl"))
 
 
 def _left_over(folder: str, names: list[str]) -> list[str]:
@@ -101,14 +105,16 @@ def _version(python: str) -> str | None:
     return None if asked.returncode else asked.stdout.strip()
 
 
-def _tried(python: str, packages: str, extras: str, wheel: Path) -> str:
-    """What came of installing some extras and of trying them."""
+def _tried(python: str, packages: str, extras: str, wheel: Path, laboratory: Path) -> str:
+    """What came of installing some extras and of trying them; ``learn`` serves the laboratory, which comes with it."""
     with tempfile.TemporaryDirectory() as folder:
         inside, bounds = f"{folder}/env/bin/python", Path(folder, "bounds.txt")
-        bounds.write_text("\n".join([torch_version(), *(lowest(extras) if packages == "lowest" else ())]))
-        target = f"{wheel}[{extras}]" if extras else str(wheel)
+        learns = "learn" in extras.split(",")
+        bound = lowest(f"{extras},demo" if learns else extras) if packages == "lowest" else []
+        bounds.write_text("\n".join([torch_version(), *bound]))
+        targets = [f"{wheel}[{extras}]" if extras else str(wheel), *([str(laboratory)] if learns else [])]
         # What has no wheel for this Python is not built from its sources.
-        install = [inside, "-m", "pip", "install", "-q", f"--only-binary={_COMPILED}", target, "-c", str(bounds)]
+        install = [inside, "-m", "pip", "install", "-q", f"--only-binary={_COMPILED}", *targets, "-c", str(bounds)]
         programs = ["core", *(f"with_{extra}" for extra in extras.split(",") if extra)]
         steps = {
             "venv": [python, "-m", "venv", f"{folder}/env"],
