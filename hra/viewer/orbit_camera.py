@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from hra.camera import Camera, matrices
 from hra.camera.framing import is_centred
 from hra.camera.matrices import orbit_axes
-from hra.errors import CameraError
+from hra.errors import CameraError, RepairWarning
 
 # Straight up and down there is no side that is up.
 _STEEPEST = math.radians(89.9)
@@ -47,7 +48,8 @@ class OrbitCamera:
         Parameters
         ----------
         bounds : [2, 3], of what is looked at.
-        up : the upward direction [3]; None takes the camera's own.
+        up : the upward direction [3]; None takes the camera's own. The eye stays upright: a camera that leans to a
+            side, or hangs upside down, is set up with a `RepairWarning`.
 
         Raises
         ------
@@ -67,6 +69,10 @@ class OrbitCamera:
         across = outward if abs(elevation) < _STEEPEST else -math.copysign(1.0, elevation) * upward
         front, side = orbit_axes(0.0, 0.0, pole)[0], orbit_axes(math.pi / 2, 0.0, pole)[0]
         azimuth = math.atan2(float(across @ side), float(across @ front))
+        lean = math.degrees(math.acos(max(-1.0, min(1.0, float(orbit_axes(azimuth, elevation, pole)[1] @ upward)))))
+        if lean > 0.1 and abs(elevation) < _STEEPEST:
+            what = f"the camera leans by {lean:.3g} degrees; the eye of a window stays upright"
+            warnings.warn(what, RepairWarning, stacklevel=2)
         fov = 2 * math.degrees(math.atan(1 / camera.projection[1, 1]))
         return cls(eye - ahead * outward, pole, ahead, azimuth, elevation, fov)
 

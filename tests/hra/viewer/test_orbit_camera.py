@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -33,6 +34,15 @@ def test_it_begins_where_the_camera_is(azimuth: float, elevation: float, up) -> 
 def test_a_camera_that_is_rolled_stays_so_without_a_direction_up() -> None:
     camera = hra.Camera.perspective((5, 6, 20), (0, 1, 3), (1, 2, 0.5), viewport=SIZE)
     np.testing.assert_allclose(OrbitCamera.of(camera, BOUNDS).camera(SIZE).view, camera.view, atol=1e-9)
+
+
+@pytest.mark.parametrize(("elevation", "lean"), [(120, "180"), (-95, "180"), (30, None), (90, None)])
+def test_a_camera_that_hangs_upside_down_is_set_up_with_a_warning(elevation: float, lean: str | None) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        orbit = OrbitCamera.of(around(20, elevation), BOUNDS, (0, 0, 1))
+    assert [str(one.message).split()[4] for one in said] == [lean] * (lean is not None)
+    assert orbit.camera(SIZE).view[1, 2] >= 0  # its upward side
 
 
 def test_straight_down_is_nearly_kept() -> None:
