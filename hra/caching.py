@@ -17,7 +17,7 @@ T = TypeVar("T")
 Made = TypeVar("Made")
 
 
-class cached_property(Generic[T]):  # noqa: N801: the name that it replaces
+class cached_property(Generic[T]):
     """A property computed once for each object and kept in its ``__dict__``.
 
     Threads that ask at the same time may each compute it; all get the value that was kept first.
