@@ -60,6 +60,8 @@ class Explanation:
             return f"frame {self.next_wanted_at} will want it"
         if self.resident_children:
             return f"{self.resident_children} finer items need it"
+        if self.wanted_at is None:
+            return "it was loaded ahead and no frame has wanted it; its room was not needed since"
         return f"last wanted in frame {self.wanted_at}, and its room was not needed since"
 
     def _why_absent(self) -> str:

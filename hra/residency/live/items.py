@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from hra.residency.live.paged import PagedHierarchy
 from hra.residency.live.pool_kernels import FREE, PINNED
 
 
+@runtime_checkable
 class Items(Protocol):
     """The items of one member of a `SharedResidency`.
 

@@ -5,17 +5,21 @@ A `Reading` says by what, within how many bytes, and when again after a failure.
 
 from __future__ import annotations
 
+import math
+import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future as _Future
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
 
-from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError
-from hra.model.arrays import frozen, indices, numbers
+from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, wrong_kind
+from hra.model.arrays import frozen, indices, is_number, numbers
 from hra.residency.live.pool import byte_limit
 from hra.traversals.base import is_whole
 
@@ -63,9 +67,10 @@ class Backoff:
     most: float = 30.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.first <= self.most < np.inf:
+        numeric = is_number(self.first) and is_number(self.most)
+        if not (numeric and 0 < self.first <= self.most < np.inf):
             raise HraError(
-                f"cannot wait from {self.first} to {self.most} seconds",
+                f"cannot wait from {self.first!r} to {self.most!r} seconds",
                 where="Backoff",
                 fix="use 0 < first <= most",
             )
@@ -141,7 +146,7 @@ class Loader:
     ------
     ArrayError : bytes that are not numbers above 0.
     InvalidBudget : a limit that is not a number >= 0.
-    HraError : no thread.
+    HraError : no thread, or something else in the place of the reading or of what it calls.
     BudgetTooSmall : the limit does not hold the largest item.
 
     Examples
@@ -158,18 +163,22 @@ class Loader:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
+        fix = "call Loader(Reading(read, held_bytes, limit_bytes))"
+        if not isinstance(reading, Reading):
+            raise wrong_kind("reading", reading, Reading, fix)
+        if not callable(reading.read):
+            raise HraError(f"read must be a function, got {reading.read!r:.80}", where="read", fix=fix)
         read = numbers("held_bytes", reading.held_bytes)
         if read.min(initial=1.0) <= 0:
             where = f"held_bytes[{int(read.argmin())}]"
             raise ArrayError(f"{where} = {read.min():g} bytes", where=where, fix="pass what each item takes, above 0")
-        byte_limit("limit_bytes", reading.limit_bytes)
         if reading.executor is None and not (is_whole(reading.threads) and reading.threads >= 1):
             raise HraError(f"cannot read on {reading.threads!r} threads", where="threads", fix="use 1 or more")
-        self._bytes = frozen(np.ceil(read).astype(np.int64))
-        largest = int(self._bytes.max(initial=0))
-        if largest > reading.limit_bytes:
+        largest = math.ceil(read.max(initial=0.0))
+        if largest > byte_limit("limit_bytes", reading.limit_bytes):
             what = f"an item takes {largest:,} bytes during loading, the limit is {reading.limit_bytes:,}"
             raise BudgetTooSmall(what, where="limit_bytes", fix=f"use at least {largest}")
+        self._bytes = frozen(np.ceil(read).astype(np.int64))
         self._closed = False
         self._own = ThreadPoolExecutor(reading.threads, "hra-loader") if reading.executor is None else None
         self._executor: Executor = self._own or reading.executor  # pyright: ignore[reportAttributeAccessIssue]
@@ -226,7 +235,7 @@ class Loader:
         count = self._failures[item].count + 1 if item in self._failures else 1
         retry_at = self.reading.clock() + self.reading.backoff.seconds(count)
         self._failures[item] = _Failures(count, retry_at)
-        return [ReadFailure(item, error, retry_at)] if count == 1 else []
+        return [ReadFailure(item, _letting_go(error), retry_at)] if count == 1 else []
 
     def _forget_stale(self) -> None:
         for item in [item for item, future in self._stale.items() if future.done()]:
@@ -294,3 +303,21 @@ class Loader:
                 self.held_bytes -= int(self._bytes[item])
             else:
                 self._stale[item] = future
+
+
+def _letting_go(error: BaseException) -> BaseException:
+    """``error`` without what its traceback would keep in memory for as long as it is held.
+
+    That is what the read had made before it failed, and, by the frames that collect, the data of all others.
+    """
+    collecting, trace = sys._getframe(2), error.__traceback__
+    while trace is not None and _is_called_by(trace.tb_frame, collecting):
+        trace = trace.tb_next
+    traceback.clear_frames(trace)
+    return error.with_traceback(trace)
+
+
+def _is_called_by(frame: FrameType | None, caller: FrameType) -> bool:
+    while frame is not None and frame is not caller:
+        frame = frame.f_back
+    return frame is caller

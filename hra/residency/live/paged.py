@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.compiling import njit
-from hra.errors import ArrayError
+from hra.errors import ArrayError, HierarchyError
 from hra.model.arrays import frozen, indices, mask, numbers
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem, check_budget, no_problem
@@ -90,9 +90,18 @@ class PagedHierarchy:
         return cls(content, joined, frozen(places), frozen(joined.added_by[:count].copy()))
 
     def problem(self, problem: Problem, budget: float) -> Problem:
-        """What the content gains, as a problem of what to hold within ``budget`` bytes; errors as of `check_budget`."""
+        """What the content gains, as a problem of what to hold within ``budget`` bytes.
+
+        Raises
+        ------
+        HraError : no problem.
+        HierarchyError : a problem of another hierarchy than the content.
+        InvalidBudget, BudgetTooSmall : as of `check_budget`.
+        """
         if not isinstance(problem, Problem):
             raise no_problem(problem)
+        if not problem.hierarchy.same_as(self.content):
+            raise HierarchyError("the problem is of another hierarchy", fix="use one of what lies in these pages")
         return replace(
             problem,
             hierarchy=self.hierarchy,
@@ -113,7 +122,12 @@ class PagedHierarchy:
         Parameters
         ----------
         gain : float64 [R], of the content's refinements; held : bool [P], the pages that are there.
+
+        Raises
+        ------
+        ArrayError : values of another kind or length.
         """
+        gain, held = numbers("gain", gain, len(self.content)), mask("held", held, self.loads.size)
         possible = np.zeros(len(self.hierarchy), np.bool_)
         possible[self.refinements] = True
         possible[self.loads[self.loads >= 0]] = held[self.loads >= 0]
@@ -130,7 +144,13 @@ class PagedHierarchy:
         Parameters
         ----------
         selected, gain : bool and float64, of the refinements of ``hierarchy``.
+
+        Raises
+        ------
+        ArrayError : values of another kind or length.
         """
+        count = len(self.hierarchy)
+        selected, gain = mask("selected", selected, count), numbers("gain", gain, count)
         loads, needs = self._needs
         chosen = selected[needs[:, 1]]
         page, taken = loads[needs[chosen, 0]], needs[chosen, 1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
+from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget, wrong_kind
 from hra.model.arrays import frozen, indices, is_number, numbers, read_only, to_numpy
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.pool_kernels import (
@@ -141,6 +141,7 @@ class ResidentPool:
         Raises
         ------
         ArrayError : no such items, an item without its parent, a gain below 0, or ``ready`` of another kind.
+        HraError : ``upcoming`` is no sequence.
         InvalidBudget : ``wanted`` does not fit into the pool; allocate first.
         """
         wanted = indices("wanted", wanted, 0, self.cost.size)
@@ -150,6 +151,8 @@ class ResidentPool:
             raise ArrayError(f"{where} = {gain.min()} is below 0", where=where, fix="pass gains >= 0")
         ready = None if ready is None else _flags("ready", ready, self.cost.size)
         order = self._checked_order(wanted, gain)
+        if not isinstance(upcoming, Sequence):
+            raise wrong_kind("upcoming", upcoming, Sequence, "pass a list with what each of the next frames wants")
         soon = [indices(f"upcoming[{k}]", items, 0, self.cost.size) for k, items in enumerate(upcoming)]
         self.coming.fill(-1)
         for ahead in range(len(soon) - 1, -1, -1):
@@ -193,6 +196,7 @@ class ResidentPool:
         self._gain[queue], self._queue = gain, queue
         limits = PoolLimits(self.pool_bytes, self.upload_bytes)
         state, events = self._state, self._events
+        state.wanted_at[queue] = self.frame  # also what cannot be loaded yet
         now = queue if ready is None else self._loadable(queue, ready)
         soon = soon if ready is None else soon[ready[soon]]
         # Read-only all of them, so that one kind is compiled.

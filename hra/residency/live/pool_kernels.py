@@ -193,11 +193,10 @@ def advance(state, cost, parents, frame, queue, soon, limits, events):
     Parameters
     ----------
     parents : int32 [N], or `PINNED` or `FREE`.
-    queue : what is wanted now, in order of loading, parents first; all of it fits into the pool.
+    queue : what is wanted now and can be loaded, in order of loading, parents first; all of it fits into the pool.
+        ``state.wanted_at`` tells of all that is wanted.
     soon : what is loaded ahead, the next frame's items first; ``state.coming`` tells when they are wanted.
     """
-    for item in queue:
-        state.wanted_at[item] = frame
     victims, heap = Victims(np.full(1, -1, np.int64), np.zeros(1, np.int64)), [(np.int64(0), np.int64(0))]
     heap.clear()
     items, leaving = (cost, parents), (victims, heap)

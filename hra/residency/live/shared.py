@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -78,7 +78,7 @@ class SharedResidency:
 
     Raises
     ------
-    HraError : no members.
+    HraError : no members, or something else in their place or that of the reader.
     ArrayError : bytes of reads that are not one number above 0 for each item.
     InvalidBudget : a limit that is not a number >= 0.
     BudgetTooSmall : the pool does not hold what is pinned beside what is in flight, or the upload limit not the largest
@@ -105,8 +105,14 @@ class SharedResidency:
         upload_bytes: int | None = None,
         reading: Reading | None = None,
     ) -> None:
+        fix = "pass a list of members, such as ForestItems(hierarchy) and PagedItems(paged)"
+        if not isinstance(members, Sequence):
+            raise wrong_kind("members", members, Sequence, fix)
         if not members:
-            raise HraError("a shared pool needs at least one member", where="SharedResidency")
+            raise HraError("a shared pool needs at least one member", where="SharedResidency", fix=fix)
+        for member in members:
+            if not isinstance(member, Items):
+                raise wrong_kind("member", member, Items, fix)
         self.members = tuple(members)
         self._first = offsets_of(np.array([member.cost.size for member in members], np.int64))
         cost = np.concatenate([member.cost for member in members])
@@ -133,7 +139,13 @@ class SharedResidency:
         return self._pool.used_bytes + (0 if self._loader is None else self._loader.held_bytes)
 
     def member_of(self, item: int) -> tuple[int, int]:
-        """The member that an item belongs to, and its number there."""
+        """The member that an item belongs to, and its number there.
+
+        Raises
+        ------
+        ArrayError : no such item.
+        """
+        (item,) = indices("item", [item], 0, int(self._first[-1])).tolist()
         member = int(np.searchsorted(self._first, item, side="right")) - 1
         return member, item - int(self._first[member])
 
@@ -150,9 +162,12 @@ class SharedResidency:
 
         Raises
         ------
+        HraError : not one allocation for each member, or no sequence of those to come.
         HierarchyError : an allocation of something else.
         InvalidBudget : together they are larger than the budget.
         """
+        if not isinstance(upcoming, Sequence):
+            raise wrong_kind("upcoming", upcoming, Sequence, "pass a list with the allocations of each next frame")
         wanted, gain = self._wanted(allocations)
         soon = [self._wanted(ahead)[0] for ahead in upcoming]
         data = self._pinned_data()
@@ -174,7 +189,7 @@ class SharedResidency:
         return ResidencyFrame(self._parts(loads, evictions, wanted, changes.queued), data, failures, held)
 
     def explain(self, item: int, member: int = 0) -> Explanation:
-        """Why an item is resident, queued or evicted.
+        """Why an item is resident, queued or evicted; items are numbered as in that member.
 
         Raises
         ------
@@ -182,7 +197,10 @@ class SharedResidency:
         """
         (member,) = indices("member", [member], 0, len(self.members)).tolist()
         (item,) = indices("item", [item], 0, self.members[member].cost.size).tolist()
-        return self._pool.explain(int(self._first[member]) + item)
+        first = int(self._first[member])
+        why = self._pool.explain(first + item)
+        above = None if why.missing_parent is None else why.missing_parent - first
+        return replace(why, item=item, missing_parent=above)
 
     def close(self) -> None:
         """Cancel what is being read."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
+import time
+import traceback
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -243,3 +247,60 @@ def test_a_closed_loader_says_so() -> None:
     loader.close()
     with pytest.raises(HraError, match="closed"):
         loader.request([1])
+
+
+class Blob:
+    """Data whose end can be seen."""
+
+
+@pytest.mark.parametrize("keeps", [True, False], ids=["failures are kept", "failures are dropped"])
+def test_what_failed_keeps_no_data_in_memory(keeps: bool) -> None:
+    """By its traceback it held all that had arrived beside it, and what the read had made: bytes that nobody counts."""
+    made: list[weakref.ref[Blob]] = []
+
+    def read(item: int) -> Blob:
+        blob = Blob()
+        made.append(weakref.ref(blob))
+        if item == 1:
+            raise OSError("damaged")
+        return blob
+
+    def one_frame(loader: Loader) -> list[ReadFailure]:
+        loader.request([0, 1, 2])
+        while len(made) < 3 or not all(future.done() for future in loader._flying.values()):
+            time.sleep(0.001)
+        failures = loader.collect()
+        uploaded = [loader.arrived[item] for item in (0, 2)]
+        for item in (0, 2):
+            loader.release(item)
+        assert len(uploaded) == 2
+        return failures if keeps else []
+
+    gc.disable()
+    try:
+        with Loader(Reading(read, np.full(3, 10), 30, threads=1)) as loader:
+            failures = one_frame(loader)
+            assert loader.held_bytes == 0 and not any(blob() for blob in made)
+    finally:
+        gc.enable()
+    for failure in failures:
+        lines = [frame.name for frame in traceback.extract_tb(failure.error.__traceback__)]
+        assert lines[-1] == "read"  # where it failed can still be seen
+
+
+@pytest.mark.parametrize(
+    ("reading", "named"),
+    [
+        (5, "reading must be a Reading"),
+        (Reading(None, np.ones(3), 10), "read must be a function"),  # pyright: ignore
+        (Reading(abs, np.array([1e300]), 2**60), "an item takes"),
+    ],
+)
+def test_readings_that_can_read_nothing_are_refused(reading: Any, named: str) -> None:
+    with pytest.raises(HraError, match=named):
+        Loader(reading)
+
+
+def test_seconds_are_numbers() -> None:
+    with pytest.raises(HraError, match="cannot wait"):
+        Backoff("1")  # pyright: ignore

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hra
-from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, InvalidBudget
 from hra.residency import PagedHierarchy
 from tests.helpers.paged_cases import SEEDS, SLOT, problem_of, random_content
 
@@ -104,3 +104,24 @@ def test_refinements_that_only_remove_keep_their_place() -> None:
 def test_without_refinements_all_pages_are_held() -> None:
     paged = PagedHierarchy.of(hra.Hierarchy.tree([-1], [1.0]), [0], [4.0])
     assert paged.held(np.zeros(0, bool)).tolist() == [True]
+
+
+def test_problems_of_another_hierarchy_are_refused() -> None:
+    """Of as many refinements, it was taken for one of the content."""
+    paged = PagedHierarchy.of(hra.Hierarchy.tree([-1, 0, 0], np.ones(3)), [0, 1, 1], [8, 8])
+    other = hra.solve(hra.Hierarchy.flat([5.0]), np.inf, gains=[7.0]).problem
+    with pytest.raises(HierarchyError, match="another hierarchy"):
+        paged.problem(other, 16)
+
+
+def test_values_of_another_kind_or_length_are_refused() -> None:
+    paged = PagedHierarchy.of(hra.Hierarchy.tree([-1, 0, 0], np.ones(3)), [0, 1, 1], [8, 8])
+    gain, selected = np.ones(len(paged.hierarchy)), np.ones(len(paged.hierarchy), bool)
+    with pytest.raises(ArrayError, match="held"):
+        paged.shown(np.ones(1), np.array([1, 0]))
+    with pytest.raises(ArrayError, match="gain"):
+        paged.shown(np.array([np.nan]), np.array([True, True]))
+    with pytest.raises(ArrayError, match="selected"):
+        paged.worth(selected.astype(int), gain)
+    with pytest.raises(ArrayError, match="gain"):
+        paged.worth(selected, gain[:1])

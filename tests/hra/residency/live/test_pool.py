@@ -294,3 +294,23 @@ def test_bytes_above_2_to_the_53_are_counted_to_the_last():
     assert (pool.used_bytes, pool.advance([0, 1]).loaded.tolist(), pool.used_bytes) == (2**53 + 1, [1], 2**54 + 4)
     with pytest.raises(BudgetTooSmall):
         ResidentPool([2**53 + 1], [-1], pool_bytes=2**53)
+
+
+def test_what_cannot_be_loaded_yet_was_wanted_all_the_same():
+    pool = ResidentPool([4, 4], [-1, 0], pool_bytes=8)
+    pool.advance([0, 1], ready=np.array([True, False]))
+    assert pool.explain(1).wanted_at == 0
+    pool.advance([0])
+    assert str(pool.explain(1)) == "item 1 is not resident: it is no longer wanted"
+
+
+def test_what_was_loaded_ahead_in_vain_says_so():
+    pool = ResidentPool([4, 4], [-1, 0], pool_bytes=8, prefetch=1)
+    pool.advance([0], upcoming=[[0, 1]])
+    pool.advance([0])
+    assert pool.explain(1).resident and "loaded ahead and no frame has wanted it" in str(pool.explain(1))
+
+
+def test_what_is_no_list_of_frames_to_come_is_refused():
+    with pytest.raises(HraError, match="upcoming must be a Sequence"):
+        ResidentPool([4], pool_bytes=8).advance([0], upcoming=3)  # pyright: ignore

@@ -288,3 +288,35 @@ def test_what_is_no_allocation_for_each_member_is_named(given: Any) -> None:
     mips = hra.Hierarchy.chains([3], [4, 16, 64], cost_unit="bytes")
     with pytest.raises(HraError, match="must be a"):
         SharedResidency([ForestItems(mips)], pool_bytes=160).advance(given)
+
+
+def test_items_are_numbered_as_in_the_member_that_is_asked_for() -> None:
+    mips = hra.Hierarchy.chains([3], [4, 64, 64], cost_unit="bytes")
+    reading = Reading(abs, np.ones(6), 2, executor=VirtualReads(0))
+    shared = SharedResidency([ForestItems(mips)] * 2, pool_bytes=400, reading=reading)
+    shared.advance([hra.solve(mips, 4, gains=[0, 0.0, 0.0]), hra.solve(mips, 200, gains=[0, 1.0, 1.0])])
+    why = shared.explain(2, 1)
+    assert (why.item, why.missing_parent) == (2, 1) and str(why).startswith("item 2 is queued")
+
+
+@pytest.mark.parametrize("item", [-1, 6, 0.5])
+def test_only_items_there_are_belong_to_a_member(item: Any) -> None:
+    shared = SharedResidency([ForestItems(hra.Hierarchy.chains([3, 3], [4, 16, 64] * 2))], pool_bytes=160)
+    with pytest.raises(ArrayError, match=r"item\[0\]"):
+        shared.member_of(item)
+
+
+@pytest.mark.parametrize("members", [hra.Hierarchy.flat([1.0]), [hra.Hierarchy.flat([1.0])], [None]], ids=repr)
+def test_what_is_no_member_is_named(members: Any) -> None:
+    with pytest.raises(HraError, match="ForestItems"):
+        SharedResidency(members, pool_bytes=160)
+
+
+def test_what_is_no_reading_or_no_list_of_frames_to_come_is_named() -> None:
+    mips = hra.Hierarchy.chains([3], [4, 16, 64], cost_unit="bytes")
+    wrong: Any = 5
+    with pytest.raises(HraError, match="reading must be a Reading"):
+        SharedResidency([ForestItems(mips)], pool_bytes=160, reading=wrong)
+    allocation = hra.solve(mips, 90, gains=[0, 1.0, 1.0])
+    with pytest.raises(HraError, match="upcoming must be a Sequence"):
+        SharedResidency([ForestItems(mips)], pool_bytes=160).advance([allocation], wrong)
