@@ -189,15 +189,17 @@ class Tileset:
 
         A viewer's: geometric error over the distance from the volume, times the pixels that a unit has at a distance
         of one. Tiles out of view have none; a tile is no worse than those above it, because viewers come to it only
-        through these; and where a tile's geometric error is no smaller than its parent's it counts as that one.
+        through these; and where a tile's geometric error is no smaller than that of the nearest tile above it of which
+        this is not so, it counts as that one.
         """
         scale = float(camera.projection[1, 1]) * camera.viewport[1] / 2
         distance = np.ones(len(self))
         if camera.projection[3, 3] == 0:
             distance = np.maximum(self.volumes.distances(np.asarray(camera.position, np.float64)), 1e-7)
-        raw = np.where(in_view, self.error * scale / distance, 0.0)
+        raw, least = np.where(in_view, self.error * scale / distance, 0.0), self.error.copy()
         for tile, above in enumerate(self.parent.tolist()):
-            if above >= 0 and raw[tile] > 0:
-                known = raw[above]
-                raw[tile] = known if self.error[tile] >= self.error[above] else min(known, raw[tile])
+            if above >= 0:
+                finer = least[tile] < least[above]
+                least[tile] = min(least[tile], least[above])
+                raw[tile] = 0.0 if raw[tile] == 0 else min(raw[above], raw[tile]) if finer else raw[above]
         return raw

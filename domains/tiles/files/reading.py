@@ -36,9 +36,10 @@ def read_tileset(path: str | Path) -> Tileset:
     """Read a tileset with all tilesets and subtrees that it refers to; only the sizes of contents are read.
 
     Versions 1.0 and 1.1, explicit and implicit trees, boxes, spheres and regions, transforms, several contents a tile.
-    A tile whose content is another tileset has that one's root as its child. Bounding volumes in the metadata of
-    subtrees are not read: tiles of implicit trees get their share of the root's. For 1.0 the extensions
-    3DTILES_multiple_contents and 3DTILES_implicit_tiling are read.
+    A tile whose content is another tileset has that one's root as its child. Viewers go on to it whatever the tile's
+    error is, so that this is at least its parent's here; a root that is nothing else gives way to the other one.
+    Bounding volumes in the metadata of subtrees are not read: tiles of implicit trees get their share of the root's.
+    For 1.0 the extensions 3DTILES_multiple_contents and 3DTILES_implicit_tiling are read.
 
     Warns
     -----
@@ -88,6 +89,8 @@ class _Found:
     names: list[str] = field(default_factory=list)
     additive: list[bool] = field(default_factory=list)
     volumes: list[Volume] = field(default_factory=list)
+    # Whether the root adds where it does not say so: another tile may have given way to it.
+    root_adds: bool = False
     # Tiles that want to be loaded only while the eye is within a volume of theirs.
     limited: int = 0
 
@@ -119,8 +122,12 @@ class _Found:
         scale, refine = scale_of(moved), tile.get("refine")
         if refine not in (None, "ADD", "REPLACE", "add", "replace"):
             raise FileError(f"a tile refines by {str(refine)[:40]!r}", where=where, fix="ADD and REPLACE are known")
-        inherited = above >= 0 and self.additive[above]
+        inherited = self.additive[above] if above >= 0 else self.root_adds
         additive = inherited if refine is None else refine.upper() == "ADD"
+        if tiling is None and above < 0 and self._only_refers(tile, uris, path):
+            self.root_adds = additive
+            self.add_file(self._local(uris[0], path), above, moved, nested + 1)
+            return above
         if tiling is None:
             number = self._append(above, error * scale, volume_of(volume, moved, where), additive, where)
             self._add_contents(number, uris, moved, path, nested)
@@ -154,7 +161,9 @@ class _Found:
                 self.names[number] = self.names[number] or uri.partition(",")[0]
                 continue
             file = self._local(uri, path)
-            if file.suffix.lower() == ".json":
+            if _is_tileset(file):
+                # Viewers go through such a tile whatever its error is: they come as far as the tile above it.
+                self.errors[number] = max(self.errors[number], self.errors[max(self.parents[number], 0)])
                 self.add_file(file, number, moved, nested + 1)
                 continue
             try:
@@ -166,6 +175,11 @@ class _Found:
                 raise FileError(f"a content is no file: {uri[:200]!r}", where=str(file), fix=fix)
             self.sizes[number] += found.st_size
             self.names[number] = self.names[number] or file.relative_to(self.folder).as_posix()
+
+    def _only_refers(self, tile: Any, uris: list[str], path: Path) -> bool:
+        """Whether a tile has another tileset as its content and nothing else."""
+        alone = len(uris) == 1 and not tile.get("children") and not _is_data(uris[0])
+        return alone and _is_tileset(self._local(uris[0], path))
 
     def _read(self, uri: Any, path: Path) -> bytes:
         """The bytes of a subtree, or of what it refers to."""
@@ -183,6 +197,10 @@ class _Found:
             fix = "move it there, or read a tileset in a folder above both that has this one as its content"
             raise FileError(what, where=str(path), fix=fix)
         return file
+
+
+def _is_tileset(file: Path) -> bool:
+    return file.suffix.lower() == ".json"
 
 
 def _is_data(uri: Any) -> bool:

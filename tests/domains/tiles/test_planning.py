@@ -1,6 +1,7 @@
 """Plans and the rules of viewers: bytes to the byte, no smaller target, never worse at equal bytes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,6 +49,13 @@ def test_screen_errors_are_those_of_viewers():
     scale, errors = camera.projection[1, 1] * 240, chain().seen(camera).errors
     away = chain().volumes.distances(np.asarray(camera.position, np.float64))[0]
     assert errors.tolist() == pytest.approx([8 * scale / away, 4 * scale / away, 0])
+
+
+def test_errors_that_grow_are_measured_by_the_last_that_fell():
+    """Viewers go through a tile whose error is no smaller than that of the tile whose error brought them there."""
+    tree, camera = chain(), a_camera(11)
+    seen = replace(tree, error=np.array([8.0, 20.0, 10.0])).seen(camera).errors
+    assert seen[0] == seen[1] == seen[2]  # 10 is less than 20, but viewers were brought there by the 8
 
 
 def test_distances_are_those_of_boxes_and_spheres():

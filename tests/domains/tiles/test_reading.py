@@ -53,10 +53,10 @@ def test_transforms_move_volumes_and_scale_errors(tmp_path):
 
 def test_a_content_that_is_a_tileset_goes_on_below(tmp_path):
     write(tmp_path, tileset(tile(1, "in.glb")), {"sub/in.glb": 7}, "sub/tileset.json")
-    path = write(tmp_path, tileset(tile(4, "sub/tileset.json", refine="ADD")))
+    path = write(tmp_path, tileset(tile(9, children=[tile(4, "sub/tileset.json", refine="ADD")])))
     found = tiles.read_tileset(path)
-    assert found.parent.tolist() == [-1, 0] and found.names == ("", "sub/in.glb")
-    assert found.content_bytes.tolist() == [0, 7]
+    assert found.parent.tolist() == [-1, 0, 1] and found.names == ("", "", "sub/in.glb")
+    assert found.content_bytes.tolist() == [0, 0, 7] and found.additive.tolist() == [False, True, True]
 
 
 def test_tilesets_within_themselves_end(tmp_path):

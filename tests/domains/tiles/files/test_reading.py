@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hra
 from hra.domains import tiles
 from hra.domains.tiles.files import reading
 from hra.errors import FileError, HraWarning, LimitExceeded
@@ -33,10 +34,10 @@ def write(path: Path, root: dict[str, Any], **more: Any) -> Path:
 @pytest.mark.parametrize("nested", [32, 33])
 def test_thirty_two_tilesets_may_lie_within_one_another(nested: int, tmp_path: Path) -> None:
     for number in range(nested):
-        write(tmp_path / f"{number}.json", tile(content={"uri": f"{number + 1}.json"}))
+        write(tmp_path / f"{number}.json", tile(children=[tile(content={"uri": f"{number + 1}.json"})]))
     write(tmp_path / f"{nested}.json", tile())
     if nested == 32:
-        assert tiles.read_tileset(tmp_path / "0.json").parent.tolist() == list(range(-1, 32))
+        assert tiles.read_tileset(tmp_path / "0.json").parent.tolist() == list(range(-1, 64))
     else:
         with pytest.raises(LimitExceeded, match="more than 32 tilesets"):
             tiles.read_tileset(tmp_path / "0.json")
@@ -49,6 +50,33 @@ def test_contents_beside_a_nested_tileset_are_counted(tmp_path: Path) -> None:
     root = tile(contents=[{"uri": "inner.json"}, {"uri": "a.glb"}, {"uri": "b.glb"}])
     found = tiles.read_tileset(write(tmp_path / "tileset.json", root))
     assert found.content_bytes.tolist() == [12, 7] and found.names == ("a.glb", "b.glb")
+
+
+def test_a_root_that_only_refers_to_a_tileset_gives_way_to_its_root(tmp_path: Path) -> None:
+    """Viewers go on to that one whatever the error is: a plan held the empty root, and drew nothing."""
+    (tmp_path / "a.glb").write_bytes(bytes(5))
+    write(tmp_path / "inner.json", tile(content={"uri": "a.glb"}, transform=[*np.eye(4)[:3].ravel(), 1, 2, 3, 1]))
+    refers = tile(content={"uri": "inner.json"}, refine="ADD", transform=np.diag([2, 2, 2, 1]).ravel().tolist())
+    found = tiles.read_tileset(write(tmp_path / "tileset.json", refers))
+    assert (found.parent.tolist(), found.names, found.content_bytes.tolist()) == ([-1], ("a.glb",), [5])
+    assert found.additive.tolist() == [True] and found.error.tolist() == [2]
+    assert found.volumes.center.tolist() == [[2, 4, 6]]
+
+
+@pytest.mark.parametrize(("error", "counts"), [(0, 9), (4, 9), (20, 20)])
+def test_tiles_that_refer_to_a_tileset_are_refined_with_their_parents(error: int, counts: int, tmp_path: Path) -> None:
+    for name, size in (("root.glb", 3), ("a.glb", 50), ("b.glb", 700)):
+        (tmp_path / name).write_bytes(bytes(size))
+    fine = tile(content={"uri": "b.glb"}) | {"geometricError": 0}
+    write(tmp_path / "inner.json", tile(content={"uri": "a.glb"}, children=[fine]) | {"geometricError": 4})
+    refers = tile(content={"uri": "inner.json"}) | {"geometricError": error}
+    root = tile(content={"uri": "root.glb"}, children=[refers], refine="REPLACE") | {"geometricError": 9}
+    found = tiles.read_tileset(write(tmp_path / "tileset.json", root))
+    assert found.error.tolist() == [9, counts, 4, 0]
+    plan = tiles.plan(found, hra.Camera.perspective((0, 0, 60), (0, 0, 0), viewport=(640, 480)), 60)
+    assert [found.names[i] for i in plan.held] == ["root.glb", "", "a.glb"]
+    # The tileset's own root has its error, although a viewer is there already.
+    assert plan.finer_bytes == 753 and 0 < plan.target < plan.setting
 
 
 def test_implicit_tiles_below_others_are_numbered_after_them(tmp_path: Path) -> None:
@@ -229,7 +257,7 @@ def test_contents_in_other_folders_are_refused_and_read_from_above(tmp_path: Pat
         tiles.read_tileset(inner)
     assert "a tileset in a folder above both that has this one as its content" in caught.value.fix
     above = write(tmp_path / "tileset.json", tile(content={"uri": "in/tileset.json"}))
-    assert tiles.read_tileset(above).names == ("", "out.glb")
+    assert tiles.read_tileset(above).names == ("out.glb",)
 
 
 def test_request_volumes_are_ignored_with_one_warning(tmp_path: Path) -> None:
