@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from hra.model.arrays import POSITIVE, whole_in
+
 Count = TypeVar("Count", int, np.ndarray)
 
 
@@ -20,6 +22,10 @@ class TexelFormat:
     block_bytes : bytes per block.
     block_size : texels along one side of a block.
 
+    Raises
+    ------
+    HraError : bytes or texels that are not whole numbers of 1 or more.
+
     Examples
     --------
     >>> from hra.domains.textures import BC1, BC7, RGBA8, RGBA16F
@@ -32,6 +38,10 @@ class TexelFormat:
     name: str
     block_bytes: int
     block_size: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("block_bytes", "block_size"):
+            whole_in(name, getattr(self, name), POSITIVE)
 
     def bytes(self, height: Count, width: Count) -> Count:
         """Bytes of ``height`` x ``width`` texels, numbers or int64 arrays; incomplete blocks count in full."""

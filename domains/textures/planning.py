@@ -23,6 +23,7 @@ from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.views.scene import PlaneScene
 from hra.errors import BudgetTooSmall, wrong_kind
 from hra.model.metrics import ErrorMetric
+from hra.model.problem import check_number
 from hra.traversals.base import Traversal
 
 
@@ -151,7 +152,8 @@ def uniform_bias(textures: TextureSet, feedback: Feedback, budget: float) -> Res
 
     Raises
     ------
-    BudgetTooSmall : the budget does not hold the mip tails.
+    InvalidBudget : the budget is not a number >= 0.
+    BudgetTooSmall : it does not hold the mip tails.
 
     Examples
     --------
@@ -164,6 +166,7 @@ def uniform_bias(textures: TextureSet, feedback: Feedback, budget: float) -> Res
     """
     hierarchy = textures.hierarchy
     checked_feedback(hierarchy, feedback)
+    budget = check_number(budget)
     parent, wanted = page_parents(hierarchy), np.full(hierarchy.node_cost.size, np.inf)
     _lower_to_finest(feedback.page, np.log2(feedback.footprint), parent, wanted)
     # The bias below which each page is wanted; mip tails always are.

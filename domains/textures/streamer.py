@@ -11,6 +11,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.resident import ResidentTextures
+from hra.errors import wrong_kind
 from hra.model.problem import check_budget
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import ForestItems
@@ -85,6 +86,7 @@ class TextureStreamer:
 
     Raises
     ------
+    HraError : no allocator of textures.
     InvalidBudget : the pool is not a number >= 0.
     BudgetTooSmall : it does not hold the mip tails, or the upload limit not the largest page.
 
@@ -106,6 +108,8 @@ class TextureStreamer:
     """
 
     def __init__(self, allocator: TextureAllocator, pool_bytes: float, *, upload_bytes: int | None = None) -> None:
+        if not isinstance(allocator, TextureAllocator):
+            raise wrong_kind("allocator", allocator, TextureAllocator, "pass TextureAllocator(textures)")
         hierarchy = allocator.textures.hierarchy
         self.allocator = allocator
         self.pool_bytes = check_budget(pool_bytes, hierarchy)

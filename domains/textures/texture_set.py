@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.domains.textures.pages import StreamedTexture, first_pages, pages_hierarchy
-from hra.errors import ImageError
+from hra.errors import ImageError, wrong_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.short_repr import ShortRepr
 
@@ -24,7 +24,7 @@ class TextureSet(ShortRepr):
 
     Raises
     ------
-    ImageError : no texture.
+    ImageError : no texture. HraError : something else in the place of textures.
 
     Examples
     --------
@@ -42,6 +42,12 @@ class TextureSet(ShortRepr):
     textures: Sequence[StreamedTexture]
 
     def __post_init__(self) -> None:
+        fix = "pass TextureSet([texture]) of textures such as TiledTexture.from_image(image)"
+        if not isinstance(self.textures, Sequence):
+            raise wrong_kind("textures", self.textures, Sequence, fix)
+        for texture in self.textures:
+            if not isinstance(texture, StreamedTexture):
+                raise wrong_kind("texture", texture, StreamedTexture, fix)
         object.__setattr__(self, "textures", tuple(self.textures))
         if not self.textures:
             raise ImageError("a texture set needs at least one texture", where="textures")

@@ -11,6 +11,7 @@ from hra.domains.textures.formats import RGBA8, TexelFormat
 from hra.domains.textures.mips import build_mips, level_shapes, page_side, tail_level
 from hra.domains.textures.pages import PageTable, StreamedTexture
 from hra.domains.textures.sources.opening import ImageSource
+from hra.errors import wrong_kind
 
 
 class TiledTexture(StreamedTexture):
@@ -44,6 +45,7 @@ class TiledTexture(StreamedTexture):
         Raises
         ------
         ImageError : an image of another layout, dtype or with values that are not finite; a tile below one texel.
+        HraError : ``texels`` is no format.
         """
         mips = build_mips(image, srgb)
         height, width = mips[0].shape[:2]
@@ -63,6 +65,7 @@ class TiledTexture(StreamedTexture):
 
 def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = RGBA8) -> PageTable:
     """The tiles of a texture of ``height`` x ``width`` texels; no texel is needed to plan its memory."""
+    _check_format(texels)
     shapes, tile = level_shapes(height, width), page_side(tile)
     tail = tail_level(height, width, tile)
     grids = [_grid(shapes[level], tile) for level in range(tail, -1, -1)]
@@ -85,6 +88,11 @@ def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = R
         finest=(level.size - rows * columns + np.arange(rows * columns, dtype=np.int32)).reshape(rows, columns),
         cell=tile,
     )
+
+
+def _check_format(texels: TexelFormat) -> None:
+    if not isinstance(texels, TexelFormat):
+        raise wrong_kind("texels", texels, TexelFormat, "pass one such as hra.domains.textures.BC7")
 
 
 def _grid(shape: tuple[int, int], tile: int) -> tuple[int, int]:
@@ -132,6 +140,7 @@ class MippedTexture(StreamedTexture):
         Raises
         ------
         ImageError : an image of another layout, dtype or with values that are not finite; a tail below one texel.
+        HraError : ``texels`` is no format.
         """
         mips = build_mips(image, srgb)
         height, width = mips[0].shape[:2]
@@ -151,6 +160,7 @@ class MippedTexture(StreamedTexture):
 
 def mip_pages(height: int, width: int, tail: int = 128, texels: TexelFormat = RGBA8) -> PageTable:
     """The mip levels of a texture of ``height`` x ``width`` texels; no texel is needed to plan its memory."""
+    _check_format(texels)
     shapes = level_shapes(height, width)
     coarsest = tail_level(height, width, tail)
     page_height, page_width = np.array(shapes[coarsest::-1], np.int32).T

@@ -14,7 +14,8 @@ from hra.domains import meshes, points, textures, tiles, tokens
 from hra.errors import HraError
 
 CAMERA = hra.Camera.perspective((0, 2, 3), (0, 0, 0))
-GROUND = textures.PlaneScene.ground(np.zeros((8, 8, 3), np.uint8))
+IMAGE = np.zeros((8, 8, 3), np.uint8)
+GROUND = textures.PlaneScene.ground(IMAGE)
 # One of every type that a caller may have at hand.
 WRONG = (None, True, 7, b"x", [], [1, 2], (), {}, range(3), object(), int, np, np.zeros((0, 3)), np.array(["a"]))
 BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
@@ -33,6 +34,10 @@ BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "points.load_points": lambda wrong, _: points.load_points(wrong),
     "points.PointAllocator": lambda wrong, _: points.PointAllocator(wrong),
     "textures.TextureAllocator": lambda wrong, _: textures.TextureAllocator(wrong),
+    "textures.TextureSet": lambda wrong, _: textures.TextureSet(wrong),
+    "textures.TextureStreamer": lambda wrong, _: textures.TextureStreamer(wrong, 10),
+    "textures.TiledTexture, texels": lambda wrong, _: textures.TiledTexture.from_image(IMAGE, texels=wrong),
+    "textures.MippedTexture, texels": lambda wrong, _: textures.MippedTexture.from_image(IMAGE, texels=wrong),
     "textures.allocate": lambda wrong, _: textures.TextureAllocator(GROUND.textures).allocate(wrong, 10),
     "textures.plan": lambda wrong, _: textures.plan(wrong, CAMERA, 10),
     "tiles.read_tileset": lambda wrong, _: tiles.read_tileset(wrong),

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hra.errors import MetricError
-from hra.model.arrays import to_numpy
+from hra.model.arrays import is_number, to_numpy
 from hra.model.short_repr import ShortRepr
 
 
@@ -59,8 +59,9 @@ class Feedback(ShortRepr):
             if getattr(self, name) is not None:
                 shape = (page.size, 2) if name == "position" else page.shape
                 object.__setattr__(self, name, _check(name, getattr(self, name), least, shape))
-        if not 0 < self.viewport_pixels < np.inf:
-            raise MetricError(f"a viewport of {self.viewport_pixels} pixels", where="viewport_pixels")
+        if not (is_number(self.viewport_pixels) and 0 < self.viewport_pixels < np.inf):
+            fix = "pass width * height of the viewport"
+            raise MetricError(f"a viewport of {self.viewport_pixels!r} pixels", where="viewport_pixels", fix=fix)
 
     @property
     def wanted_level(self) -> np.ndarray:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from hra.domains.textures import BC1, BC3, BC4, BC5, BC6H, BC7, R8, R16F, RGBA8, RGBA16F, RGBA32F, TexelFormat
+from hra.errors import HraError
 
 
 @pytest.mark.parametrize(
@@ -33,3 +36,10 @@ def test_many_rectangles_at_once() -> None:
     height, width = np.array([1, 4, 5, 479]), np.array([9, 4, 1, 641])
     sizes = [BC1.bytes(h, w) for h, w in zip(height.tolist(), width.tolist(), strict=True)]
     assert BC1.bytes(height, width).tolist() == sizes
+
+
+@pytest.mark.parametrize("sizes", [(0, 1), (-4, 1), (1.5, 1), (4, 0), (4, -2)])
+def test_blocks_have_bytes_and_texels(sizes: tuple[Any, Any]) -> None:
+    """A pool of bytes below 0 held everything."""
+    with pytest.raises(HraError, match="block_"):
+        TexelFormat("own", *sizes)

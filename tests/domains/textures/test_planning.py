@@ -6,6 +6,7 @@ The uniform mip bias against a search over biases.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from hra.domains.textures import (
     uniform_bias,
 )
 from hra.domains.textures.pages import page_parents
-from hra.errors import BudgetTooSmall
+from hra.errors import BudgetTooSmall, InvalidBudget
 
 
 @given(st.integers(0, 30), st.floats(0, 1))
@@ -94,3 +95,10 @@ def test_all_that_is_wanted_if_it_fits_and_the_tails_at_least(
     assert uniform_bias(scene.textures, feedback, tails).bytes == tails
     with pytest.raises(BudgetTooSmall, match="mip tails"):
         uniform_bias(scene.textures, feedback, tails - 1)
+
+
+@pytest.mark.parametrize("budget", [np.nan, "64MB", None, -1])
+def test_a_bias_is_for_a_number_of_bytes(budget: Any, scene: PlaneScene, camera_of: Callable[..., Camera]) -> None:
+    """NaN and texts are above all numbers for NumPy: they held everything."""
+    with pytest.raises(InvalidBudget):
+        uniform_bias(scene.textures, AnalyticFeedback(scene).observe(camera_of(2)), budget)

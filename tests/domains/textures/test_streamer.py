@@ -211,6 +211,7 @@ BAD_FEEDBACK: dict[str, dict[str, Any]] = {
     "page beyond 32 bits": {"page": [0, 2**32]},
     "pages in rows": {"page": [[0, 1]]},
     "no viewport": {"viewport_pixels": 0},
+    "a viewport in words": {"viewport_pixels": "8"},
     "position in one dimension": {"position": [1.0, 2.0]},
     "infinite weight": {"weight": [1.0, np.inf]},
 }
