@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,7 +15,11 @@ from hra.caching import cached_property
 from hra.domains.tokens import Reducer, TokenAllocator
 from hra.domains.tokens.methods.named import named_allocator
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
-from hra.errors import HraError, InvalidBudget
+from hra.errors import ArrayError, HraError, InvalidBudget, wrong_kind
+from hra.model.arrays import POSITIVE, to_numpy, whole_in
+
+Realisation = Literal["select", "pool", "encode"]
+Positions = Literal["original", "compact"]
 
 # What a reducer reads of a model that changes with the question.
 _ASKED = ("text", "language")
@@ -34,7 +38,7 @@ class Reduction:
 
     Raises
     ------
-    HraError : an unknown method or relevance; names the known ones.
+    HraError : an unknown method, relevance, realisation or kind of positions; names the known ones.
     InvalidBudget : no whole number above 0.
 
     Examples
@@ -55,8 +59,10 @@ class Reduction:
     relevance: str | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.budget, bool) or not isinstance(self.budget, int) or self.budget < 1:
-            raise InvalidBudget(f"{self.budget!r} tokens", where="budget", fix="pass a whole number above 0")
+        object.__setattr__(self, "budget", whole_in("budget", self.budget, POSITIVE, InvalidBudget))
+        if not isinstance(self.method, str):
+            raise wrong_kind("method", self.method, str, "pass a name such as 'divprune'")
+        check_known(self.realize, self.positions)
         _ = self.allocator
 
     @classmethod
@@ -65,8 +71,10 @@ class Reduction:
 
         Raises
         ------
-        HraError : a name that is not a parameter.
+        HraError : no table, or a name that is not a parameter.
         """
+        if not isinstance(values, Mapping):
+            raise wrong_kind("reduction", values, Mapping, "pass a table such as {'method': 'divprune', 'budget': 64}")
         unknown = sorted(set(values) - set(cls.__dataclass_fields__))
         if unknown:
             what = f"a reduction has no {', '.join(map(repr, unknown))}"
@@ -102,14 +110,32 @@ class Reduction:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+def check_known(realize: Any, positions: Any) -> None:
+    """Refuse what is no `Realisation` or no kind of `Positions`.
+
+    Raises
+    ------
+    ArrayError : names those that there are.
+    """
+    for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
+        if value not in get_args(known):
+            raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
+
+
 def digest(pixels: Any) -> str:
     """A name for an image by its content: 64 hexadecimal digits of shape, kind and values.
 
     Parameters
     ----------
-    pixels : an array, or what NumPy makes one of: a Pillow image.
+    pixels : an array, or what NumPy makes one of: a Pillow image, whose palette counts.
+
+    Raises
+    ------
+    ArrayError : no array.
     """
-    array = np.ascontiguousarray(pixels)
+    if getattr(pixels, "mode", None) in ("P", "PA"):  # the pixels of such an image are places in its palette
+        pixels = pixels.convert("RGBA")
+    array = np.ascontiguousarray(to_numpy(pixels))
     state = hashlib.sha256(f"{array.shape} {array.dtype.str} ".encode())
     state.update(array.tobytes())
     return state.hexdigest()

@@ -10,9 +10,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from hra.errors import MissingExtra
+
 
 def manifest() -> Any:
-    """What lmms-eval (0.7 and later) registers: the chat model ``hra``."""
-    from lmms_eval.models.registry_v2 import ModelManifest  # pyright: ignore[reportMissingImports]
+    """What lmms-eval (0.7 and later) registers: the chat model ``hra``.
+
+    Raises
+    ------
+    MissingExtra : lmms-eval is not installed.
+    """
+    try:
+        from lmms_eval.models.registry_v2 import ModelManifest  # pyright: ignore[reportMissingImports]
+    except ModuleNotFoundError as error:
+        what = f"the package {error.name!r} is not installed"
+        raise MissingExtra(what, where="hra.integrations.lmms_eval", fix="pip install lmms-eval") from error
 
     return ModelManifest(model_id="hra", chat_class_path="hra.integrations.lmms_eval.model.ReducedModel")

@@ -10,8 +10,7 @@ import torch
 
 from hra.domains.tokens import TokenAllocator
 from hra.errors import ArrayError
-from hra.integrations.transformers.choosing import Realisation
-from hra.integrations.transformers.positions import Positions
+from hra.integrations.reduction import Positions, Realisation
 from hra.integrations.transformers.reduce import reduce
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,9 +18,8 @@ from hra.domains.tokens.patches.boxes import BoxTokens
 from hra.domains.tokens.pyramid.downsample import resize
 from hra.errors import ArrayError
 from hra.files.images.arrays import as_image
+from hra.integrations.reduction import Realisation
 from hra.integrations.transformers.layouts import Grid
-
-Realisation = Literal["select", "pool", "encode"]
 
 
 @dataclass(frozen=True, eq=False)

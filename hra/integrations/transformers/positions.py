@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
-
-Positions = Literal["original", "compact"]
 
 
 def whole_positions(model: Any, inputs: Mapping[str, Tensor], mask: Tensor) -> Tensor:

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from hra.errors import ArrayError
+from hra.integrations.reduction import Positions
 from hra.integrations.transformers.encoding import PIXELS, image_arguments
-from hra.integrations.transformers.positions import Positions, compacted, for_model, whole_positions
+from hra.integrations.transformers.positions import compacted, for_model, whole_positions
 
 # Layers in which a token that is gone is one that is not seen. What passes a state from token to token is none of them.
 _LAYERS = {"full_attention", "sliding_attention", "chunked_attention"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,12 +19,13 @@ from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.methods.reducers.named import reads_features
 from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, wrong_kind
 from hra.files.images.arrays import as_image
-from hra.integrations.transformers.choosing import Choosing, Chosen, Given, Realisation
+from hra.integrations.reduction import Positions, Realisation, check_known
+from hra.integrations.transformers.choosing import Choosing, Chosen, Given
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.encoding import Encoded, check_model
 from hra.integrations.transformers.images import as_inputs, cell_side, check_order, shown, unlike
 from hra.integrations.transformers.layouts import Layout
-from hra.integrations.transformers.positions import Positions, check_positions
+from hra.integrations.transformers.positions import check_positions
 from hra.integrations.transformers.prompts import Prompts, check_inputs, check_layers, padded
 from hra.integrations.transformers.signals import Signals, on_grid, recorded
 from hra.solvers.apportionment import largest_remainder
@@ -267,9 +268,7 @@ def _check(model: Any, inputs: Any, allocator: Any, realize: str, positions: str
         raise wrong_kind("inputs", inputs, Mapping, "pass what the model's processor returns")
     if not isinstance(allocator, TokenAllocator):
         raise wrong_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
-    for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
-        if value not in get_args(known):
-            raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
+    check_known(realize, positions)
 
 
 def _check_again(inputs: Mapping[str, Any], reads: bool) -> None:

@@ -7,6 +7,7 @@ have K tokens from the start; methods are those that read features alone, since 
 
 from __future__ import annotations
 
+from hra.errors import MissingExtra
 from hra.integrations.vllm.prompts import embedding_prompt
 
 ARCHITECTURE = "HraLlavaForConditionalGeneration"
@@ -18,7 +19,15 @@ def register() -> None:
     """Make `ARCHITECTURE` known to vLLM; it calls this once or more in each of its processes.
 
     ``LLM(model, hf_overrides={"architectures": [ARCHITECTURE], "hra": {"method": "divprune", "budget": 64}})``
+
+    Raises
+    ------
+    MissingExtra : vLLM is not installed.
     """
-    from vllm import ModelRegistry  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
+    try:
+        from vllm import ModelRegistry  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
+    except ModuleNotFoundError as error:
+        what = f"the package {error.name!r} is not installed"
+        raise MissingExtra(what, where="hra.integrations.vllm", fix="pip install vllm") from error
 
     ModelRegistry.register_model(ARCHITECTURE, "hra.integrations.vllm.llava:ReducedLlava")

@@ -61,9 +61,14 @@ def reduction_of(config: Any) -> Reduction:
 
     Raises
     ------
-    HraError : a table that is none, or a method that reads more than features.
+    HraError : a table that is none, a method that reads more than features, or what is not done inside the engine.
     """
-    made = Reduction.of(getattr(config, "hra", None) or {"method": "divprune"})
+    table = getattr(config, "hra", None) or {"method": "divprune"}
+    made = Reduction.of(table)
+    for name, only in (("realize", "pool"), ("positions", "compact")):
+        if table.get(name, only) != only:
+            what = f"inside the engine {name} is {only!r}, not {table[name]!r}"
+            raise HraError(what, where=f"hra.{name}", fix="leave it out, or run the model with transformers")
     if not reads_features(made.allocator) or (isinstance(made.allocator, Reducer) and made.allocator.reads):
         what = f"the engine does not give the data that {made.method!r} reads"
         raise HraError(what, where="hra.method", fix="use divprune or tome here, or embedding_prompt for any method")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from PIL import Image
 
 from hra.domains import tokens
-from hra.errors import HraError, InvalidBudget
+from hra.errors import HraError, InvalidBudget, MissingExtra
+from hra.integrations.lmms_eval import manifest
 from hra.integrations.transformers import Answers
 from tests.helpers import recorded_lmms_eval as recorded
 from tests.helpers.tiny_checkpoint import save
@@ -57,6 +59,12 @@ def test_the_manifest_names_a_chat_model_that_can_be_made(module):
     where, name = manifest().chat_class_path.rsplit(".", 1)
     found = getattr(importlib.import_module(where), name)
     assert issubclass(found, recorded.lmms) and not found.is_simple and not inspect.isabstract(found)
+
+
+def test_without_lmms_eval_the_manifest_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lmms_eval", None)
+    with pytest.raises(MissingExtra, match="lmms_eval"):
+        manifest()
 
 
 @pytest.mark.parametrize(("method", "budget"), [("visionzip", 9), ("tome", 5), ("pyramid", 17), ("cdpruner", 64)])

@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.util
 import os
+import sys
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ import torch
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from hra.errors import ArrayError, HraError
+from hra.errors import ArrayError, HraError, MissingExtra
 from hra.integrations.reduction import Reduction
 from hra.integrations.transformers import reduce
 from hra.integrations.vllm import ARCHITECTURE, embedding_prompt, register
@@ -78,6 +79,22 @@ def test_an_engine_refuses_what_it_cannot_keep(registry):
     with pytest.raises(HraError, match="do not form a square"):
         model.embed_multimodal(pixel_values=torch.randn(1, 50, 2, 2))
     assert not model.supports_tower_connector_lora
+
+
+@pytest.mark.parametrize("option", [{"realize": "select"}, {"realize": "encode"}, {"positions": "original"}])
+def test_an_engine_refuses_options_that_it_does_not_heed(registry, option):
+    _, info = engine(registry, method="divprune", budget=9, **option)
+    with pytest.raises(HraError, match="inside the engine") as refused:
+        info.get_num_image_tokens(image_width=336, image_height=336)
+    assert refused.value.where == f"hra.{next(iter(option))}"
+    _, info = engine(registry, method="divprune", budget=9, realize="pool", positions="compact")
+    assert info.get_num_image_tokens(image_width=336, image_height=336) == 9
+
+
+def test_without_vllm_the_plug_in_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    with pytest.raises(MissingExtra, match="vllm"):
+        register()
 
 
 @pytest.mark.parametrize(("method", "budget"), [("visionzip", 7), ("pyramid", 12), ("tome", 64)])
