@@ -11,6 +11,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.camera import Camera
 from hra.domains.tiles.tileset import Tileset
+from hra.errors import wrong_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.threshold import Threshold
@@ -85,7 +86,9 @@ def plan(tileset: Tileset, camera: Camera, cache: int) -> TilePlan:
 
     Raises
     ------
-    BudgetTooSmall : the cache does not hold the root.
+    HraError : no tileset, or no camera.
+    InvalidBudget : the cache is not a number >= 0.
+    BudgetTooSmall : it does not hold the root.
 
     Examples
     --------
@@ -97,6 +100,7 @@ def plan(tileset: Tileset, camera: Camera, cache: int) -> TilePlan:
     >>> tiles.plan(tileset, camera, 10**9).target
     0.0
     """
+    check_tileset(tileset)
     seen = tileset.seen(camera)
     errors = seen.errors
     allocator = _TileAllocator(tileset.hierarchy(seen.needed), _ScreenErrors(_weights(tileset)), Threshold())
@@ -115,6 +119,12 @@ def plan(tileset: Tileset, camera: Camera, cache: int) -> TilePlan:
     return TilePlan(
         target, _between(target, inner[refined]), held, drawn, int(tileset.content_bytes[held].sum()), cache, finer
     )
+
+
+def check_tileset(tileset: Tileset) -> None:
+    """Raise HraError unless it is one: paths are passed for what `read_tileset` makes of them."""
+    if not isinstance(tileset, Tileset):
+        raise wrong_kind("tileset", tileset, Tileset, "pass read_tileset(path)")
 
 
 def _between(target: float, refined: np.ndarray) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.camera import Camera
+from hra.errors import wrong_kind
 from hra.model.arrays import frozen, read_only
 from hra.model.hierarchy import Hierarchy
 
@@ -179,7 +180,14 @@ class Tileset:
         return Hierarchy.tree(self.parent, held, cost_unit="bytes")
 
     def seen(self, camera: Camera) -> Seen:
-        """What a camera sees: errors, and which tiles viewers load once those above them are refined."""
+        """What a camera sees: errors, and which tiles viewers load once those above them are refined.
+
+        Raises
+        ------
+        HraError : no camera.
+        """
+        if not isinstance(camera, Camera):
+            raise wrong_kind("camera", camera, Camera, "pass one such as hra.Camera.orbit(tileset.bounds)")
         in_view = self.volumes.in_view(camera)
         optional = (self.parent >= 0) & self.additive[self.parent]
         return Seen(self._screen_errors(camera, in_view), in_view | ~optional)

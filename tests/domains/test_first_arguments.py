@@ -12,6 +12,7 @@ import pytest
 import hra
 from hra.domains import meshes, points, textures, tiles, tokens
 from hra.errors import HraError
+from tests.helpers.planning_cases import chain
 
 CAMERA = hra.Camera.perspective((0, 2, 3), (0, 0, 0))
 IMAGE = np.zeros((8, 8, 3), np.uint8)
@@ -40,6 +41,10 @@ BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "textures.MippedTexture, texels": lambda wrong, _: textures.MippedTexture.from_image(IMAGE, texels=wrong),
     "textures.allocate": lambda wrong, _: textures.TextureAllocator(GROUND.textures).allocate(wrong, 10),
     "textures.plan": lambda wrong, _: textures.plan(wrong, CAMERA, 10),
+    "tiles.plan": lambda wrong, _: tiles.plan(wrong, CAMERA, 10),
+    "tiles.plan, camera": lambda wrong, _: tiles.plan(chain(), wrong, 10**6),
+    "tiles.replay": lambda wrong, _: tiles.replay(wrong, [CAMERA], tiles.CesiumRule(10)),
+    "tiles.replay, rule": lambda wrong, _: tiles.replay(chain(), [CAMERA], wrong),
     "tiles.read_tileset": lambda wrong, _: tiles.read_tileset(wrong),
     "tokens.allocate_folder": lambda wrong, out: tokens.allocate_folder(wrong, out, tokens.TokenAllocation()),
     "tokens.allocate": lambda wrong, _: tokens.PyramidSampling().allocate(wrong, 10),

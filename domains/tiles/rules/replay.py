@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from hra.camera import Camera
+from hra.domains.tiles.planning import check_tileset
 from hra.domains.tiles.tileset import Seen, Tileset
-from hra.errors import HraError
+from hra.errors import HraError, wrong_kind
 from hra.model.arrays import POSITIVE, is_number, whole_in
 
 
@@ -82,7 +83,7 @@ def replay(tileset: Tileset, cameras: Sequence[Camera], rule: Rule, updates: int
 
     Raises
     ------
-    HraError : no updates.
+    HraError : no updates, no tileset, or something else in the place of the cameras or the rule.
 
     Examples
     --------
@@ -94,6 +95,11 @@ def replay(tileset: Tileset, cameras: Sequence[Camera], rule: Rule, updates: int
     >>> tiles.replay(tileset, [camera], tiles.CesiumRule(cache=200_000)).most_bytes > 0
     True
     """
+    check_tileset(tileset)
+    if not isinstance(cameras, Sequence):
+        raise wrong_kind("cameras", cameras, Sequence, "pass a list of cameras")
+    if isinstance(rule, type) or not callable(getattr(rule, "start", None)):
+        raise wrong_kind("rule", rule, Rule, "pass CesiumRule(cache) or ThreeTilesRule(cache)")
     updates = whole_in("updates", updates, POSITIVE)
     viewer, times = rule.start(tileset), np.zeros(len(tileset), np.int64)
     error, held_bytes, refusals, most = [], [], 0, 0

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from hra.errors import ArrayError
-from hra.model.arrays import offsets_of
+from hra.model.arrays import POSITIVE, number_in, offsets_of, whole_in
 from hra.residency.replay.trace import Trace
 
 # A key packs the level and both tile coordinates; coordinates stay below 2**22.
 _BITS = 22
+# A tile of the last covers all that those coordinates can tell.
+_MOST_LEVELS = _BITS + 1
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,11 @@ class GroundTexture:
     near, far : metres of ground that are seen.
     half_width : of the fan, as a share of the distance.
     distances, directions : samples of the fan.
+
+    Raises
+    ------
+    HraError : a count that is no whole number of 1 or more, a length or density that is not above 0, or a far end that
+        is not beyond the near one.
     """
 
     texels_per_metre: float = 64.0
@@ -40,6 +48,14 @@ class GroundTexture:
     half_width: float = 0.75
     distances: int = 70
     directions: int = 61
+
+    def __post_init__(self) -> None:
+        for name in ("tile", "tile_bytes", "distances", "directions"):
+            whole_in(name, getattr(self, name), POSITIVE)
+        whole_in("levels", self.levels, range(1, _MOST_LEVELS + 1))
+        for name in ("texels_per_metre", "focal_pixels", "near", "half_width"):
+            number_in(name, getattr(self, name), 0, math.inf, ends=False)
+        number_in("far", self.far, self.near, math.inf, ends=False)
 
     def trace(self, position: np.ndarray, heading: np.ndarray) -> Trace:
         """The tiles that a camera wants in each frame.

@@ -44,7 +44,8 @@ class Poses:
         return len(self.position)
 
     def every(self, step: int) -> Poses:
-        """Each ``step``-th pose."""
+        """Each ``step``-th pose; HraError : no whole number of 1 or more."""
+        step = whole_in("step", step, POSITIVE)
         return Poses(self.position[::step], self.rotation[::step], self.up)
 
     def on_ground(self) -> tuple[np.ndarray, np.ndarray]:

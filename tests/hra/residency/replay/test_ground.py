@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,22 @@ def test_impossible_paths_are_refused():
             ground.trace(np.array(position), np.array(heading))
     with pytest.raises(ArrayError, match="largest"):
         ground.trace(np.array([[0.0, 0.0], [1e9, 0.0]]), np.array([[1.0, 0.0], [1.0, 0.0]]))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"levels": 0}, {"levels": -1}, {"levels": 2.5}, {"levels": 24}, {"tile": 0}, {"tile_bytes": 2.5},
+        {"distances": 0}, {"directions": -3}, {"near": 0}, {"near": np.nan}, {"near": 200}, {"far": np.inf},
+        {"focal_pixels": 0}, {"texels_per_metre": -1}, {"half_width": "wide"},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_grounds_that_are_none_are_refused(wrong: dict[str, Any]):
+    """Levels below 1 made tiles finer than the texture has, and no samples an empty trace."""
+    with pytest.raises(HraError) as refused:
+        GroundTexture(**wrong)
+    assert refused.value.where in (*wrong, "far")
 
 
 @pytest.mark.parametrize("seed", range(20))

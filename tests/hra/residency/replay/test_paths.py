@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,3 +109,11 @@ def test_quaternions_turn_as_scipy_says(tmp_path: Path):
     rows = [[k, 1, 2, 3, *quaternion] for k, quaternion in enumerate(turns.as_quat())]
     (tmp_path / "p.txt").write_text("\n".join(" ".join(map(repr, map(float, row))) for row in rows))
     assert np.allclose(load_poses(tmp_path / "p.txt").rotation, turns.as_matrix())
+
+
+@pytest.mark.parametrize("step", [0, -1, 2.5, None])
+def test_steps_go_forward(step: Any, tmp_path: Path):
+    """A step of -1 walked the path backwards."""
+    (tmp_path / "p.txt").write_text(KITTI)
+    with pytest.raises(HraError, match="step must be an integer"):
+        load_poses(tmp_path / "p.txt").every(step)
