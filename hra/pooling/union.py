@@ -57,7 +57,10 @@ def edge_order(members: Sequence[Hierarchy], refinements: Sequence[np.ndarray]) 
 
 
 class Unions:
-    """Remembers the last few unions, so that a pool over the same hierarchies joins them only once."""
+    """Remembers the last few unions, so that a pool over the same hierarchies joins them only once.
+
+    Threads may share it: each step on the dictionary is one that others cannot come between.
+    """
 
     def __init__(self, kept: int = 4) -> None:
         self._kept = kept
@@ -68,8 +71,8 @@ class Unions:
         key = tuple(members)  # hierarchies compare by identity
         joined = self._known.pop(key, None) or union(members)
         self._known[key] = joined
-        while len(self._known) > self._kept:
-            del self._known[next(iter(self._known))]
+        for old in list(self._known)[: -self._kept]:
+            self._known.pop(old, None)
         return joined
 
 

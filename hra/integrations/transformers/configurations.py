@@ -81,7 +81,7 @@ def configuration(source: str | os.PathLike[str]) -> Any:
     if not Path(source).suffix:
         fix = f"pass a config.json, or one of {', '.join(CONFIGURATIONS)}"
         raise HraError(f"the configuration {source[:200]!r} is unknown", where="model", fix=fix)
-    return _made(parse_object(read_regular(source), "a configuration", source), source)
+    return _made(parse_object(read_regular(source), "configuration", source), source)
 
 
 def _made(values: dict[str, Any], where: str) -> Any:

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import sys
+import threading
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +11,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.model.hierarchy import Hierarchy
+from hra.pooling import union as unions
 from hra.pooling.union import union
 from tests.helpers.allocators import allocate
 from tests.helpers.hierarchies import KINDS, case, random_parents
@@ -50,3 +55,31 @@ def test_a_union_of_trees_is_the_tree_of_the_concatenated_arrays(mode, seed):
         assert one.gain == pytest.approx(other.gain)
         assert one.upper_bound == pytest.approx(other.upper_bound)
         assert one.cut.tolist() == other.cut.tolist()
+
+
+def test_threads_may_share_what_is_remembered(monkeypatch):
+    """They removed what another one had removed: a KeyError in one of some thousand allocations."""
+    members = [Hierarchy.flat([1.0]) for _ in range(30)]
+    joined, places = union(members[:1])
+    monkeypatch.setattr(unions, "union", lambda members: (joined, places))  # as quick as possible: the rest is tested
+    remembered, failures = unions.Unions(), []
+
+    def ask(seed: int) -> None:
+        random = Random(seed)
+        for _ in range(20_000):
+            try:
+                remembered.of(random.choices(members, k=2))
+            except Exception as error:
+                failures.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not failures
