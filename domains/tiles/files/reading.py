@@ -80,9 +80,15 @@ def read_tileset(path: str | Path) -> Tileset:
 
 @dataclass
 class _Found:
-    """Tiles while they are found."""
+    """Tiles while they are found.
+
+    Attributes
+    ----------
+    folder : of the tileset that is read; below : what paths of files in it begin with.
+    """
 
     folder: Path
+    below: str = field(init=False)
     parents: list[int] = field(default_factory=list)
     errors: list[float] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
@@ -93,6 +99,9 @@ class _Found:
     root_adds: bool = False
     # Tiles that want to be loaded only while the eye is within a volume of theirs.
     limited: int = 0
+
+    def __post_init__(self) -> None:
+        self.below = os.path.join(self.folder, "")
 
     def add_file(self, path: Path, parent: int, transform: np.ndarray, nested: int) -> None:
         """The tiles of the tileset at ``path`` below the tile ``parent``."""
@@ -108,7 +117,7 @@ class _Found:
         while waiting:
             tile, above, moved = waiting.pop()
             with well_formed(f"{path}, tile {len(self.parents)}"):
-                moved = moved @ _transform(tile, path)
+                moved = moved @ _transform(tile, path) if "transform" in tile else moved
                 number = self._add_tile(tile, above, moved, path, nested)
                 children = tile.get("children", [])
                 waiting += [(child, number, moved) for child in reversed(children)]
@@ -126,7 +135,7 @@ class _Found:
         additive = inherited if refine is None else refine.upper() == "ADD"
         if tiling is None and above < 0 and self._only_refers(tile, uris, path):
             self.root_adds = additive
-            self.add_file(self._local(uris[0], path), above, moved, nested + 1)
+            self.add_file(Path(self._local(uris[0], path)), above, moved, nested + 1)
             return above
         if tiling is None:
             number = self._append(above, error * scale, volume_of(volume, moved, where), additive, where)
@@ -164,17 +173,17 @@ class _Found:
             if _is_tileset(file):
                 # Viewers go through such a tile whatever its error is: they come as far as the tile above it.
                 self.errors[number] = max(self.errors[number], self.errors[max(self.parents[number], 0)])
-                self.add_file(file, number, moved, nested + 1)
+                self.add_file(Path(file), number, moved, nested + 1)
                 continue
             try:
-                found = file.stat()
+                found = os.stat(file)
             except OSError as error:
-                raise FileError(f"a content is missing: {error.strerror}", where=str(file)) from error
+                raise FileError(f"a content is missing: {error.strerror}", where=file) from error
             if not stat.S_ISREG(found.st_mode):
                 fix = "name the file, or leave the content out"
-                raise FileError(f"a content is no file: {uri[:200]!r}", where=str(file), fix=fix)
+                raise FileError(f"a content is no file: {uri[:200]!r}", where=file, fix=fix)
             self.sizes[number] += found.st_size
-            self.names[number] = self.names[number] or file.relative_to(self.folder).as_posix()
+            self.names[number] = self.names[number] or file[len(self.below) :].replace(os.sep, "/")
 
     def _only_refers(self, tile: Any, uris: list[str], path: Path) -> bool:
         """Whether a tile has another tileset as its content and nothing else."""
@@ -185,22 +194,22 @@ class _Found:
         """The bytes of a subtree, or of what it refers to."""
         return _data(uri) if _is_data(uri) else read_regular(self._local(uri, path))
 
-    def _local(self, uri: Any, path: Path) -> Path:
-        """The file that ``uri`` names in the tileset at ``path``."""
+    def _local(self, uri: Any, path: Path) -> str:
+        """The file that ``uri`` names in the tileset at ``path``; as text, since paths take as long as all the rest."""
         parts = urlsplit(str(uri))
         if not isinstance(uri, str) or "\0" in uri or "%00" in uri or parts.scheme or parts.netloc:
             fix = "copy the whole tileset to this disk"
             raise FileError(f"a content is not on this disk: {str(uri)[:200]!r}", where=str(path), fix=fix)
-        file = Path(os.path.normpath(path.parent / unquote(parts.path)))
-        if not file.is_relative_to(self.folder):
+        file = os.path.normpath(os.path.join(os.path.dirname(path), unquote(parts.path)))
+        if not os.path.join(file, "").startswith(self.below):
             what = f"a content lies outside of the folder that is read: {uri[:200]!r} is not below {self.folder}"
             fix = "move it there, or read a tileset in a folder above both that has this one as its content"
             raise FileError(what, where=str(path), fix=fix)
         return file
 
 
-def _is_tileset(file: Path) -> bool:
-    return file.suffix.lower() == ".json"
+def _is_tileset(file: str) -> bool:
+    return file.lower().endswith(".json")
 
 
 def _is_data(uri: Any) -> bool:
@@ -239,7 +248,7 @@ def _check_version(record: dict[str, Any], where: str) -> None:
 
 
 def _transform(tile: Any, path: Path) -> np.ndarray:
-    values = tile.get("transform") if isinstance(tile, dict) else None
+    values = tile["transform"]
     if values is None:
         return np.eye(4)
     try:
