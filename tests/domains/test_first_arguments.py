@@ -29,6 +29,8 @@ BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "meshes.scene_lod": lambda wrong, _: meshes.scene_lod(wrong, [1.0]),
     "meshes.MeshAllocator": lambda wrong, _: meshes.MeshAllocator(wrong),
     "meshes.PageAllocator": lambda wrong, _: meshes.PageAllocator(wrong),
+    "meshes.MeshStreamer": lambda wrong, _: meshes.MeshStreamer(wrong, 10),
+    "meshes.read_ahead": lambda wrong, _: meshes.read_ahead(wrong, 10),
     "meshes.Scene": lambda wrong, _: meshes.Scene(wrong),
     "points.build": lambda wrong, _: points.build(wrong),
     "points.build_out_of_core": lambda wrong, out: points.build_out_of_core(wrong, out, memory=2**30),

@@ -11,6 +11,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.meshes.asset.pages import Page
 from hra.domains.meshes.asset.paging import PageAllocator
+from hra.errors import wrong_kind
 from hra.model.problem import check_budget
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import PagedItems
@@ -80,6 +81,7 @@ class MeshStreamer:
 
     Raises
     ------
+    HraError : no allocator of pages, or something else in the place of the reader.
     InvalidBudget : the pool is not a number >= 0.
     BudgetTooSmall : it does not hold the coarsest level beside what is in flight, or the upload limit not one slot.
 
@@ -107,7 +109,7 @@ class MeshStreamer:
         upload_bytes: int | None = None,
         reading: Reading | None = None,
     ) -> None:
-        self.allocator = allocator
+        self.allocator = _checked(allocator)
         self.pool_bytes = check_budget(pool_bytes, allocator.paged.hierarchy)
         members = [PagedItems(allocator.paged)]
         self._shared = SharedResidency(members, self.pool_bytes, upload_bytes=upload_bytes, reading=reading)
@@ -175,6 +177,10 @@ def read_ahead(allocator: PageAllocator, limit_bytes: int, *, threads: int = 2) 
     ----------
     limit_bytes : the most that pages take between request and upload, as arrays and in the file.
 
+    Raises
+    ------
+    HraError : no allocator of pages.
+
     Examples
     --------
     >>> import hra
@@ -187,5 +193,11 @@ def read_ahead(allocator: PageAllocator, limit_bytes: int, *, threads: int = 2) 
     ...     assert update.held_bytes <= 2**21
     >>> streamer.close()
     """
-    asset = allocator.asset
+    asset = _checked(allocator).asset
     return Reading(asset.read_page, asset.read_bytes, limit_bytes, threads)
+
+
+def _checked(allocator: PageAllocator) -> PageAllocator:
+    if not isinstance(allocator, PageAllocator):
+        raise wrong_kind("allocator", allocator, PageAllocator, "pass PageAllocator(open_asset(path))")
+    return allocator
