@@ -41,13 +41,17 @@ def rows_of(batch: Any) -> list[Row]:
 
     Raises
     ------
-    HraError : neither, or columns of different lengths.
+    HraError : neither, a value in the place of a column, or columns of different lengths.
     """
     if hasattr(batch, "to_pylist"):
         return batch.to_pylist()
     if not isinstance(batch, Mapping):
         fix = "pass a table of PyArrow, or a dict from column to values"
         raise HraError(f"{type(batch).__name__} is not a batch of rows", where="batch", fix=fix)
+    for name, column in batch.items():
+        if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+            what = f"the column {name!r} is a single {type(column).__name__}"
+            raise HraError(what, where="batch", fix="pass a list with one value per image in each column")
     if len({len(column) for column in batch.values()}) > 1:
         raise HraError("columns of different lengths", where="batch", fix="pass one value per image in each column")
     return [dict(zip(batch, values, strict=True)) for values in zip(*batch.values(), strict=True)]

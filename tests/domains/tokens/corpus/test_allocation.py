@@ -130,6 +130,9 @@ def test_settings_are_refused_at_once(settings: dict[str, Any], what: str):
     [
         ([], "not a batch of rows"),
         ({"path": ["a"], "id": []}, "different lengths"),
+        ({"path": "photo.jpg"}, "a single str"),
+        ({"bytes": b"x", "id": ["a"]}, "a single bytes"),
+        ({"path": None}, "a single NoneType"),
         ({"id": ["a"]}, "without an image"),
         ({"bytes": [b""]}, "without a name"),
     ],
