@@ -6,14 +6,13 @@ A `Reading` says by what, within how many bytes, and when again after a failure.
 from __future__ import annotations
 
 import math
-import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future as _Future
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import FrameType
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -223,9 +222,13 @@ class Loader:
         for item in [item for item, future in self._flying.items() if future.done()]:
             future = self._flying.pop(item)
             try:
-                self.arrived[item] = future.result()
+                data, error = future.result()
+            except Exception as refused:  # of the executor
+                data, error = None, refused.with_traceback(None)
+            if error is None:
+                self.arrived[item] = data
                 self._failures.pop(item, None)
-            except (Exception, SystemExit) as error:  # what ends a thread ends no program
+            else:
                 failures += self._failed(item, error)
         self._forget_stale()
         return failures
@@ -235,7 +238,7 @@ class Loader:
         count = self._failures[item].count + 1 if item in self._failures else 1
         retry_at = self.reading.clock() + self.reading.backoff.seconds(count)
         self._failures[item] = _Failures(count, retry_at)
-        return [ReadFailure(item, _letting_go(error), retry_at)] if count == 1 else []
+        return [ReadFailure(item, error, retry_at)] if count == 1 else []
 
     def _forget_stale(self) -> None:
         for item in [item for item, future in self._stale.items() if future.done()]:
@@ -281,7 +284,7 @@ class Loader:
     def _submit(self, item: int) -> Future:
         """The read of an item; one that has failed where the executor takes no call, so that it is reported, too."""
         try:
-            return self._executor.submit(self.reading.read, item)
+            return self._executor.submit(partial(_read, self.reading.read), item)
         except Exception as error:
             refused: _Future[Any] = _Future()
             refused.set_exception(error)
@@ -305,19 +308,14 @@ class Loader:
                 self._stale[item] = future
 
 
-def _letting_go(error: BaseException) -> BaseException:
-    """``error`` without what its traceback would keep in memory for as long as it is held.
+def _read(read: Callable[[int], Any], item: int) -> tuple[Any, BaseException | None]:
+    """The data of an item, or why there is none.
 
-    That is what the read had made before it failed, and, by the frames that collect, the data of all others.
+    An error that is raised to the collecting thread would hold, by the frames of its traceback, the data of all other
+    items, and what the read had made before it failed.
     """
-    collecting, trace = sys._getframe(2), error.__traceback__
-    while trace is not None and _is_called_by(trace.tb_frame, collecting):
-        trace = trace.tb_next
-    traceback.clear_frames(trace)
-    return error.with_traceback(trace)
-
-
-def _is_called_by(frame: FrameType | None, caller: FrameType) -> bool:
-    while frame is not None and frame is not caller:
-        frame = frame.f_back
-    return frame is caller
+    try:
+        return read(item), None
+    except (Exception, SystemExit) as error:  # what ends a thread ends no program
+        traceback.clear_frames(error.__traceback__)
+        return None, error
