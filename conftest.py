@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -29,6 +31,12 @@ try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None
+
+# The laboratory's tests use helpers of `tests`, too. The root is on no path, and pytest makes the package known only
+# when it collects files of it: those of the laboratory alone would not find it.
+_TESTS = ModuleType("tests")
+_TESTS.__path__ = [str(Path(__file__).parent / "tests")]
+sys.modules.setdefault("tests", _TESTS)
 
 # Tests run in as many processes as there are cores: torch's threads on top of that would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
