@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,8 +101,20 @@ def test_the_page_tells_every_row_and_decides_by_the_interval() -> None:
     for row in record["rows"]:
         row["test"]["correlation"] = [0.5, 0.5]
     assert verdict(record).startswith("**None")
-    next(row for row in record["rows"] if row["group"] == "c")["test"]["correlation"] = [0.6, 0.7]
+    best = next(row for row in record["rows"] if row["group"] == "c")
+    best["development"]["correlation"], best["test"]["correlation"] = [0.9, 0.9], [0.6, 0.7]
     assert verdict(record).startswith("**(c) keeps")
+
+
+def test_what_is_best_is_chosen_by_photos_that_do_not_judge_it() -> None:
+    def row(group: str, way: str, development: float, test: float) -> dict[str, Any]:
+        halves = {half: {"correlation": [value] * 3} for half, value in (("development", development), ("test", test))}
+        return {"group": group, "way": way, "token_layers": 100, **halves}
+
+    record = {"rows": [row("-", "down-sampling", 0.5, 0.5), row("trained", "adapter", 0.5, 0.5)]}
+    record["rows"] += [row(group, "best", 0.6, 0.4) for group in "abcd"]
+    record["rows"].append(row("a", "lucky", 0.3, 0.9))
+    assert verdict(record).startswith("**None") and "(a) best -0.100" in verdict(record)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -108,7 +108,11 @@ def _correlation(values: Tensor, others: Tensor) -> float:
 
 
 def verdict(record: Mapping[str, Any]) -> str:
-    """Whether one of (a) to (d) keeps more of the output than down-sampling at equal cost, by the test half."""
+    """Whether one of (a) to (d) keeps more of the output than down-sampling at equal cost.
+
+    The best of each is chosen by the development half and judged by the test half: the interval of what was chosen for
+    the same scores would begin too high.
+    """
     first, best = record["rows"][0], {}
     adapted = next(row for row in record["rows"] if row["group"] == "trained")
     for group in "abcd":
@@ -118,7 +122,7 @@ def verdict(record: Mapping[str, Any]) -> str:
             for row in record["rows"]
             if row["group"] == group and row["token_layers"] <= 1.01 * first["token_layers"]
         ]
-        top = max(equal, key=lambda row: float(np.mean(row["test"]["correlation"])))
+        top = max(equal, key=lambda row: float(np.mean(row["development"]["correlation"])))
         best[group] = (top, difference(top["test"]["correlation"], beside["test"]["correlation"]))
     won = [group for group, (_, more) in best.items() if more.low > 0]
     told = "; ".join(
@@ -127,8 +131,9 @@ def verdict(record: Mapping[str, Any]) -> str:
     )
     says = f"({', '.join(won)}) keeps" if won else "None of (a) to (d) keeps"
     return (
-        f"**{says} more of the encoder's output than down-sampling at equal cost.** The best of each, correlation less "
-        f"that of down-sampling (for (d): of down-sampling with an adapter of its own): {told}."
+        f"**{says} more of the encoder's output than down-sampling at equal cost.** The best of each on the "
+        f"development half, its correlation on the test half less that of down-sampling (for (d): of down-sampling "
+        f"with an adapter of its own): {told}."
     )
 
 
