@@ -71,6 +71,9 @@ def run_suite(
     run, show = _SUITES[suite]
     if images is not None or gold is not None:
         run, show = _own(suite, images, gold), _show_own
+        for name, given in (("--parts", parts is not None), ("--scale", quick or scale is not Scale.full)):
+            if given:
+                raise HraError("your own questions are all asked, in one go", where=name, fix="leave it out")
     if seed is not None:
         if suite not in _ASKING or gold is not None:
             raise HraError("only what a suite that asks makes by itself has a seed", where="--seed", fix="leave it out")

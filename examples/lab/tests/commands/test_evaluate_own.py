@@ -142,6 +142,16 @@ def test_half_of_the_options_or_a_seed_of_ones_own_pages_is_refused(suite, own):
 
 
 @pytest.mark.parametrize("suite", ASKING)
+@pytest.mark.parametrize(
+    ("option", "where"), [("--quick", "--scale"), ("--scale=small", "--scale"), ("--parts=x", "--parts")]
+)
+def test_ones_own_pages_have_no_scale_and_no_parts(suite, option, where, own):
+    folder, gold = own
+    done = invoke(suite, "--images", str(folder), "--gold", str(gold), option)
+    assert isinstance(done.exception, HraError) and done.exception.where == where
+
+
+@pytest.mark.parametrize("suite", ASKING)
 def test_a_seed_below_0_is_refused(suite):
     done = invoke(suite, "--quick", "--seed", "-1")
     assert done.exit_code == 2 and "--seed" in done.output
