@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from hra.errors import BackendUnavailable
 from hra.files.job_folder import open_job
 from hra_lab.evidence.batches import of_shard, without
 from hra_lab.evidence.canvas import KINDS, Canvas, canvases
@@ -112,8 +113,10 @@ def trained_reader(
     Raises
     ------
     FileError : what is there is damaged. HraError : it is of another extent.
+    BackendUnavailable : torch has no such device here.
     MissingExtra : what the extra ``learn`` brings is not installed.
     """
+    _check_device(device)
     open_job(folder, extent.trains, "*.safetensors")
     if (weights := folder / f"reader-{seed}.safetensors").exists():
         return load_reader(weights).to(device)
@@ -125,6 +128,17 @@ def trained_reader(
     reader = train(plan, stock, shards, progress, device=device, checkpoint=folder / f"state-{seed}.safetensors")
     save_reader(weights, reader)
     return reader
+
+
+def _check_device(name: str) -> None:
+    """Refuse at once what torch would refuse after minutes of making canvases."""
+    try:
+        torch.empty(1, device=name).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        what = f"torch cannot run on {name!r}: {str(error).partition(chr(10))[0][:200]}"
+        raise BackendUnavailable(
+            what, where="device", fix="use cpu, or a device that this build of torch has"
+        ) from error
 
 
 def ask(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from hra.errors import HraError
+from hra.errors import BackendUnavailable, HraError
 
 pytest.importorskip("torch")
 
@@ -37,3 +37,12 @@ def test_a_reader_is_trained_asked_and_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "SMALL", replace(few, steps=4))
     other = CliRunner().invoke(app, arguments)
     assert isinstance(other.exception, HraError) and "steps differ" in str(other.exception)
+
+
+@pytest.mark.parametrize("device", ["foo", "cuda:99", "meta"])
+def test_a_device_that_is_not_there_is_refused_before_anything_is_made(device, tmp_path):
+    from hra_lab.commands.train import app
+
+    done = CliRunner().invoke(app, ["reader", "-o", str(tmp_path / "out"), "--scale", "small", "--device", device])
+    assert isinstance(done.exception, BackendUnavailable) and device in str(done.exception)
+    assert not (tmp_path / "out").exists()
