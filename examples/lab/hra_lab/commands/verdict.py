@@ -55,7 +55,7 @@ def verdict(
     from hra_lab.vqa.sets import load
 
     plan = Plan(_names(methods) or METHODS, tuple(sorted(whole_count(name) for name in _names(budgets))), relevance)
-    check_plan(plan.methods, plan.budgets)
+    check_plan(plan)
     sets = [one for folder in data for one in load(folder, split, limit, seed)]
     if len({one.name for one in sets}) != len(sets):
         raise HraError("two sets have one name", where="DATA", fix='name each set once; JSON lines have a "set"')

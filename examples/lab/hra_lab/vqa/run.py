@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from hra.domains import tokens
 from hra.errors import BudgetTooSmall, HraError, InfeasibleShares
 from hra.files.atomic_write import write_atomically
 from hra.files.images import load_image
 from hra.files.job_folder import open_job
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
-from hra_lab.vqa.methods import BLANK, FULL, Way, relevance_for
+from hra_lab.vqa.methods import BASELINE, BLANK, FULL, ORACLE, Way, relevance_for
 from hra_lab.vqa.models import PROMPT, Model, Question, Told
 from hra_lab.vqa.sets import QuestionSet, Sample
 
@@ -115,15 +116,21 @@ def _rounded(told: Told) -> dict[str, Any]:
     return {name: round(value, 6) if isinstance(value, float) else value for name, value in asdict(told).items()}
 
 
-def check_plan(methods: Sequence[str], budgets: Sequence[int]) -> None:
-    """Refuse what no verdict could be made of.
+def check_plan(plan: Plan) -> None:
+    """Refuse what no verdict could be made of, before a model is loaded and asked.
 
     Raises
     ------
-    HraError : no method or budget, one of them twice, or no T1.
+    HraError : no method or budget, one of them twice, no T1, a budget below 1, a method or relevance that is not known.
     """
-    for name, values in (("--methods", methods), ("--budgets", budgets)):
+    for name, values in (("--methods", plan.methods), ("--budgets", plan.budgets)):
         if not values or len(set(values)) != len(values):
             raise HraError(f"{name} names none, or one of them twice", where=name, fix="name each once")
-    if "grid" not in methods:
+    if BASELINE not in plan.methods:
         raise HraError("nothing to compare with", where="--methods", fix="name grid (T1) among them")
+    if min(plan.budgets) < 1:
+        raise HraError(f"a budget of {min(plan.budgets)} tokens", where="--budgets", fix="ask for 1 or more")
+    for method in plan.methods:
+        tokens.preset(method)
+    if plan.relevance != ORACLE:
+        relevance_for(plan.relevance, (1, 1), ())

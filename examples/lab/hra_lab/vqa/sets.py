@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from hra.errors import HraError
+from hra.model.arrays import POSITIVE, whole_in
 from hra_lab.inputs.json_lines import Box, boxes, field, objects, text
 from hra_lab.vqa.scores import anls, exact_match, vqa_score
 
@@ -75,8 +76,10 @@ def load(data: Path, split: str = "val", limit: int | None = None, seed: int = 0
 
     Raises
     ------
-    HraError : no known data set, a damaged file, a missing image, or answers that are kept secret.
+    HraError : no known data set, a damaged file, a missing image, answers that are kept secret, or a limit below 1.
     """
+    if limit is not None:
+        whole_in("limit", limit, POSITIVE)
     if data.is_file():
         return [replace(one, samples=_drawn(list(one.samples), limit, seed)) for one in own_lines(data)]
     for name, kind, measure, score, find in _PUBLISHED:

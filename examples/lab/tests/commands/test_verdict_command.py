@@ -101,6 +101,8 @@ def test_what_knows_nothing_of_the_question_answers_alike_whatever_is_known(tmp_
         (["--methods", "pyramid"], "nothing to compare with"),
         (["--methods", "grid,grid"], "twice"),
         (["--methods", "grid,best"], "best"),
+        (["--budgets", "0,6"], "a budget of 0 tokens"),
+        (["--limit", "0"], "limit must be an integer of 1 or more"),
         (["--relevance", "oracle"], "needs the boxes"),
         (["--relevance", "best"], "best"),
         (["--model", "no_such_module:answer"], "no_such_module"),
@@ -113,6 +115,12 @@ def test_what_cannot_be_run_is_refused(options: list[str], says: str, tmp_path: 
     with pytest.raises(HraError, match=says) as caught:
         run(str(docvqa_apart(tmp_path / "a")), "--model", model, "--relevance", "cues", "--budgets", "6", *options)
     assert caught.value.fix
+
+
+@pytest.mark.parametrize("options", [["--methods", "grid,best"], ["--relevance", "best"]])
+def test_names_are_looked_up_before_a_model_is(options: list[str], tmp_path: Path) -> None:
+    with pytest.raises(HraError, match="best"):
+        run(str(docvqa_apart(tmp_path / "a")), "--model", "no_such_module:answer", *options)
 
 
 KILLED = """
