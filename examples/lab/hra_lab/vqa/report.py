@@ -63,7 +63,9 @@ class Answered:
 
 
 def blindness(one: Answered) -> str | None:
-    """Why nothing can be said: the model answers as well without seeing."""
+    """Why nothing can be said: the model answers as well without seeing, or no interval has a width."""
+    if len(set(one.images)) == 1:
+        return f"on {one.set.name} all questions are to one image, of which no interval can be told"
     gain = _gain(one, (FULL, 0), (BLANK, 0))
     if gain.low > _READS:
         return None
@@ -97,7 +99,7 @@ def _against(one: Answered, plan: Plan) -> list[Against]:
             times = {
                 budget: ratio(one.seconds(reference), one.seconds((method, budget)), one.images) for _, budget in own
             }
-            found.append(Against(one.set.name, one.set.kind, method, points, times, len(one.rows)))
+            found.append(Against(one.set.name, one.set.kind, method, points, times, len(set(one.images))))
     return found
 
 

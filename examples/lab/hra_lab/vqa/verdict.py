@@ -26,7 +26,7 @@ DOCUMENTS, PHOTOS, WILD = "documents", "photos", "text in the wild"
 CANDIDATES = ("pyramid", "foveated", "log-polar", "gestalt-saccades")
 _ATLASES = ("semantic-atlas", "hybrid-atlas")
 _WITHIN = 2.0
-_FEW = 100  # questions, with fewer of which a bootstrap's intervals are too narrow
+_FEW = 100  # images, with fewer of which a bootstrap's intervals are too narrow
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Against:
     kind : of the set.
     points : by budget, points of score more than T1 at the reference budget.
     times : by budget, seconds of T1 at the reference budget by those of the method.
-    count : questions.
+    images : how many were asked about: questions to one image are drawn together, and count as one.
     """
 
     set: str
@@ -46,7 +46,7 @@ class Against:
     method: str
     points: Mapping[int, Interval]
     times: Mapping[int, Interval]
-    count: int
+    images: int
 
     @property
     def reference(self) -> int:
@@ -117,13 +117,13 @@ def _without_tier(found: Sequence[Against]) -> tuple[str | None, str]:
     best = max(found, key=lambda one: one.gain.high)
     more = _wanted(best)
     text = f"No tier is reached, and {_told(best, best.reference)} leaves open whether it is better"
-    return None, f"{text}: ask {more:,} questions or more; until then use T1 ({grid})."
+    return None, f"{text}: ask about {more:,} images or more; until then use T1 ({grid})."
 
 
 def _wanted(one: Against) -> int:
-    """Questions with which the interval's half width would be the distance of its middle from 2 points, or a point."""
+    """Images with which the interval's half width would be the distance of its middle from 2 points, or a point."""
     half = (one.gain.high - one.gain.low) / 2
-    return ceil(one.count * (half / max(abs(one.gain.value - _WITHIN), 1.0)) ** 2 + 1)
+    return ceil(one.images * (half / max(abs(one.gain.value - _WITHIN), 1.0)) ** 2 + 1)
 
 
 def _tier(number: int, found: Sequence[Against]) -> Tier:
@@ -209,9 +209,9 @@ def _both(one: Clause, other: Clause) -> Clause:
 
 
 def _few(found: Sequence[Against]) -> Iterator[str]:
-    for name, count in {one.set: one.count for one in found}.items():
+    for name, count in {one.set: one.images for one in found}.items():
         if count < _FEW:
-            yield f"{name} has {count} questions only: intervals of fewer than {_FEW} are too narrow to decide by."
+            yield f"{name} has {count} images only: intervals of fewer than {_FEW} are too narrow to decide by."
 
 
 def _notes(found: Sequence[Against]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_words_say_tier_method_and_interval() -> None:
     assert "+4.0 points (+3.0 to +5.0)" in decide(made(flat(pyramid=4), 1)).sentence
     assert decide(made(flat())).sentence == "All within 2 points: use T1 (T1 grid top-K)."
     undecided = decide(made(flat(pyramid=2.5), 2)).sentence
-    assert "leaves open" in undecided and "questions or more" in undecided
+    assert "leaves open" in undecided and "images or more" in undecided
     assert "none is more than 2 points better" in decide(made(flat(pyramid=-12))).sentence
     assert "nothing was compared" in decide([]).sentence
 
@@ -139,6 +140,25 @@ def test_scores_of_questions_become_the_verdict(gain: float, use: str | None) ->
     assert given.use == use
     text = page([one], PLAN, "a model", given)
     assert given.sentence in text and f"{100 * gain:+.1f} ({100 * gain:+.1f} to {100 * gain:+.1f})" in text
+
+
+def of_images(count: int) -> Answered:
+    """120 questions to so many images, of which a half is answered 10 points better by the pyramid's tokens."""
+    base = [0.4, 0.8] * 60
+    one = answers({(FULL, 0): [0.9] * 120, (BLANK, 0): [0.1] * 120, ("grid", 64): base, ("downsample", 64): base,
+                   ("pyramid", 64): [score + 0.2 * (i % 2) for i, score in enumerate(base)]})  # fmt: skip
+    samples = tuple(replace(sample, image=Path(f"{i % count}.png")) for i, sample in enumerate(one.set.samples))
+    return replace(one, set=replace(one.set, samples=samples))
+
+
+def test_questions_to_one_image_decide_nothing() -> None:
+    given = verdict([of_images(1)], PLAN)
+    assert given.use is None and "all questions are to one image" in given.sentence
+
+
+def test_few_images_are_told_however_many_questions_they_have() -> None:
+    notes = verdict([of_images(15)], PLAN).notes
+    assert "made has 15 images only: intervals of fewer than 100 are too narrow to decide by." in notes
 
 
 def test_a_model_that_does_not_read_the_image_gets_no_verdict() -> None:
