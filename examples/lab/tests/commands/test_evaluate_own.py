@@ -57,6 +57,7 @@ def test_pages_are_read(suite, own, tmp_path):
     assert done.exit_code == 0, done.output
     text = (out / f"{suite}-gold.md").read_text()
     assert text.startswith("## gold: 2 questions") and "### pages: 2" in text and "Coarse pass" in text
+    assert text.count("The images themselves score 1.00.") == 2
     assert b"<svg" in (out / "pictures/reliability-gold.svg").read_bytes()
     rows = json.loads(record.read_text())["rows"]
     found = {row["number"]: row for row in rows if row["method"] == "phrase" and row["budget"] == 64}
@@ -122,6 +123,7 @@ def test_seeing_asks_the_network_about_the_boxes(own, tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     scores = json.loads(record.read_text())["scores"]["top class right"]
     assert scores["the image itself"]["0"] == [1.0, 1.0] and scores["down-sampling"]["529"] == [1.0, 1.0]
+    assert "## gold: 2 questions, 1 images" in done.output and "those of one have no width" in done.output
 
 
 @pytest.mark.parametrize("suite", sorted(name.value for name in SuiteName if name.value not in ASKING))

@@ -16,9 +16,9 @@ from hra.errors import ArrayError, HraError
 from hra_lab.bootstrap import around, difference, mean_of
 from hra_lab.evaluation.answers import methods, reading, run, seeing
 from hra_lab.evaluation.answers.answer_page import gate, render
-from hra_lab.evaluation.answers.methods import DOWN, METHODS
+from hra_lab.evaluation.answers.methods import DOWN, GRID, METHODS
 from hra_lab.evaluation.answers.run import BUDGETS, FULL, gathered, gathered_splits, judged
-from hra_lab.evaluation.answers.table import needed, splits_tables, tokens_for
+from hra_lab.evaluation.answers.table import means_table, needed, needed_table, splits_tables, tokens_for
 from hra_lab.evaluation.answers.tasks import Task
 from hra_lab.inputs.documents.generate import documents
 
@@ -42,6 +42,15 @@ def test_an_interval_reaches_infinity_where_resamples_do():
     found = around(3.0, np.array([1.0] * 50 + [5.0] * 40 + [np.inf] * 10))
     assert (found.low, found.value, found.high) == (1.0, 3.0, np.inf)
     assert around(3.0, np.array([1.0] * 50 + [5.0] * 50)).high == 5.0
+
+
+def test_tables_draw_the_questions_of_an_image_together():
+    # Twenty questions to each of four images, which are all alike within an image.
+    images = [number for number in range(4) for _ in range(20)]
+    curves = {name: {"16": [float(image > 1) for image in images]} for name in (GRID, DOWN)}
+    assert f"| {GRID} | 50% (39 to 61) |" in means_table(curves)
+    assert f"| {GRID} | 50% (0 to 100) |" in means_table(curves, images)
+    assert "<= 16 (<= 16 to <= 16)" in needed_table(curves, images)
 
 
 def test_scores_of_other_tasks_are_refused():

@@ -5,7 +5,7 @@ Tokens that a method needs for the score that another one reaches with so many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from hra_lab.evaluation.answers.methods import DOWN
 from hra_lab.evaluation.answers.run import FULL
 
 Curve = Mapping[str, Sequence[float]]
+Groups = Sequence[Hashable] | None
 
 
 def tokens_for(budgets: Sequence[int], scores: Sequence[float], level: float) -> float:
@@ -43,17 +44,18 @@ def tokens_for(budgets: Sequence[int], scores: Sequence[float], level: float) ->
     return round(budgets[after - 1] * (budgets[after] / budgets[after - 1]) ** float(share), 6)
 
 
-def needed(curve: Curve, reference: Curve, budget: str) -> Interval:
+def needed(curve: Curve, reference: Curve, budget: str, groups: Groups = None) -> Interval:
     """Tokens for the score of ``reference`` at ``budget``, with the interval over resampled tasks.
 
     Parameters
     ----------
     curve, reference : from tokens to the scores of the same tasks.
+    groups : see `hra_lab.bootstrap.resampled`.
     """
     budgets = [int(name) for name in curve]
     scores = np.array([curve[name] for name in curve], float)
     wanted = np.asarray(reference[budget], float)
-    means = resampled(np.vstack((scores, wanted)))
+    means = resampled(np.vstack((scores, wanted)), groups=groups)
     curves, levels = means[:, :-1], means[:, -1]
     found = [tokens_for(budgets, row, level) for row, level in zip(curves, levels, strict=True)]
     return around(tokens_for(budgets, scores.mean(axis=1).tolist(), float(wanted.mean())), np.array(found))
@@ -68,9 +70,9 @@ def ceiling(curves: Curves) -> Interval:
     return mean_of(curves[FULL]["0"])
 
 
-def means_table(curves: Curves) -> str:
-    """Mean score and interval, percent, one line per method."""
-    return _table(curves, lambda method, budget: _percent(mean_of(curves[method][budget])))
+def means_table(curves: Curves, groups: Groups = None) -> str:
+    """Mean score and interval, percent, one line per method; tasks of a group, such as an image, are drawn together."""
+    return _table(curves, lambda method, budget: _percent(mean_of(curves[method][budget], groups)))
 
 
 def differences_table(curves: Curves) -> str:
@@ -91,15 +93,15 @@ def failed_table(curves: Curves) -> str:
     return f"{_table(curves, cell, {DOWN})}\n| tasks | {counts} |"
 
 
-def needed_table(curves: Curves, reference: str = DOWN) -> str:
-    """Tokens for the score that ``reference`` reaches with so many, one line per method."""
-    first = next(iter(curves[reference]))
+def needed_table(curves: Curves, groups: Groups = None) -> str:
+    """Tokens for the score that down-sampling reaches with so many, one line per method; ``groups`` as of means."""
+    first = next(iter(curves[DOWN]))
 
     def cell(method: str, budget: str) -> str:
-        found = needed(curves[method], curves[reference], budget)
+        found = needed(curves[method], curves[DOWN], budget, groups)
         return f"{_tokens(found.value, first)} ({_tokens(found.low, first)} to {_tokens(found.high, first)})"
 
-    return _table(curves, cell, {reference})
+    return _table(curves, cell, {DOWN})
 
 
 def splits_tables(splits: Mapping[str, Curve]) -> str:

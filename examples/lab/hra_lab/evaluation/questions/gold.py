@@ -100,7 +100,7 @@ def _score(image: np.ndarray, gold: Gold) -> float:
 
 
 def table(rows: Sequence[Mapping[str, Any]], group: str | None = None) -> str:
-    """Mean scores as Markdown, one line per method; of one set, or of all."""
+    """Mean scores as Markdown, one line per method, and of the images themselves; of one set, or of all."""
     mine = [row for row in rows if group in (None, row["set"])]
     methods = [method for method in dict.fromkeys(row["method"] for row in mine) if method != FULL]
     lines = [
@@ -110,7 +110,8 @@ def table(rows: Sequence[Mapping[str, Any]], group: str | None = None) -> str:
     for method in methods:
         cells = [mean_score(mine, method, budget) for budget in BUDGETS]
         lines.append(f"| {method} | " + " | ".join("-" if np.isnan(one) else f"{one:.2f}" for one in cells) + " |")
-    return "\n".join(lines)
+    # Where these are not read, the table says what the judge cannot do, and nothing of tokens.
+    return "\n".join([*lines, "", f"The images themselves score {mean_score(mine, FULL, None):.2f}."])
 
 
 def mean_score(rows: Sequence[Mapping[str, Any]], method: str, budget: int | None) -> float:

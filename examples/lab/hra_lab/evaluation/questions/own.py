@@ -29,9 +29,11 @@ def seen_own(asked: Sequence[Gold], name: str, progress: Progress) -> Made:
     from hra_lab.evaluation.answers.table import means_table, needed_table
 
     made = record("seeing", judged(own_tasks(asked), {}, None, progress))
-    curves = next(iter(made["scores"].values()))
-    needed = f"Tokens for the score of down-sampling:\n\n{needed_table(curves)}"
-    return {**made, "summary": f"## {name}: {made['tasks']} questions\n\n{means_table(curves)}\n\n{needed}\n"}, {}
+    curves, images = next(iter(made["scores"].values())), [one.name for one in asked]
+    head = f"## {name}: {made['tasks']} questions, {len(set(images))} images\n\n"
+    head += "Intervals are over images; those of few are too narrow, and those of one have no width."
+    needed = f"Tokens for the score of down-sampling:\n\n{needed_table(curves, images)}"
+    return {**made, "summary": f"{head}\n\n{means_table(curves, images)}\n\n{needed}\n"}, {}
 
 
 def pictured_own(asked: Sequence[Gold], name: str, progress: Progress) -> Made:
