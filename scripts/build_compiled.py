@@ -10,6 +10,7 @@ alone.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import hashlib
 import json
@@ -107,6 +108,12 @@ def _write(wheel: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes, how: 
 
 
 if __name__ == "__main__":
-    (pure,) = Path(sys.argv[1]).resolve().glob("hra-*-py3-none-any.whl")
-    made = main(pure, Path(sys.argv[2]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path)
+    chosen = parser.parse_args()
+    found = list(chosen.folder.resolve().glob("hra-*-py3-none-any.whl"))
+    if len(found) != 1:
+        parser.error(f"{chosen.folder} holds {len(found)} pure wheels of hra; build one: python -m build --wheel")
+    made = main(found[0], chosen.out)
     print(f"{made}: {made.stat().st_size:,} bytes")

@@ -7,6 +7,7 @@ what Numba compiled elsewhere is not.
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -63,8 +64,10 @@ def run(*command: object) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]).absolute())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?")
+    if folder := parser.parse_args().folder:
+        main(folder.absolute())
     else:
         with tempfile.TemporaryDirectory() as made:
             main(Path(made))

@@ -8,6 +8,7 @@ builds differ.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import hashlib
 import io
@@ -83,4 +84,6 @@ def licence(package: Distribution) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    sys.exit(main(parser.parse_args().out))

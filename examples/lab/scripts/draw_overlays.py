@@ -6,7 +6,7 @@ page, the edges of the 64 tokens of a pyramid that are finest, and the answer's 
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -59,4 +59,9 @@ def main(images: Path, file: Path, out: Path, words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("images", "gold", "out"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("words", nargs="*")
+    chosen = parser.parse_args()
+    main(chosen.images, chosen.gold, chosen.out, chosen.words)

@@ -15,6 +15,7 @@ its name, or all of them into a test half. Nothing of this is part of the reposi
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import hashlib
 import html
@@ -22,7 +23,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -273,14 +273,24 @@ def split(out: Path, halves: Sequence[str] = ("development", "test")) -> None:
 
 
 if __name__ == "__main__":
-    kind, first, *more = sys.argv[1:]
-    if kind == "split":
-        split(Path(first), *([more] if more else []))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    for kind in ("html", "pdf", "receipts"):
+        made = kinds.add_parser(kind)
+        made.add_argument("folder", type=Path)
+        made.add_argument("out", type=Path)
+    made.add_argument("skip", type=int, nargs="?", default=0)
+    halves = kinds.add_parser("split")
+    halves.add_argument("out", type=Path)
+    halves.add_argument("only", nargs="?", choices=("test",))
+    chosen = parser.parse_args()
+    if chosen.kind == "split":
+        split(chosen.out, *([[chosen.only]] if chosen.only else []))
     else:
-        target = Path(more[0])
-        target.mkdir(parents=True, exist_ok=True)
-        make: Any = {"html": html_rows, "pdf": pdf_rows, "receipts": receipt_rows}[kind]
-        with (target / f"{kind}.jsonl").open("w") as file:
-            for row in make(Path(first), target, *map(int, more[1:])):
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        make: Any = {"html": html_rows, "pdf": pdf_rows, "receipts": receipt_rows}[chosen.kind]
+        skipped = (chosen.skip,) if chosen.kind == "receipts" else ()
+        with (chosen.out / f"{chosen.kind}.jsonl").open("w") as file:
+            for row in make(chosen.folder, chosen.out, *skipped):
                 file.write(json.dumps(row) + "\n")
                 file.flush()

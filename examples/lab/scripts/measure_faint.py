@@ -7,7 +7,7 @@ whether it says the answer; and processor seconds of a page.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -68,4 +68,9 @@ def main(images: Path, file: Path, step: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("images", type=Path)
+    parser.add_argument("gold", type=Path)
+    parser.add_argument("step", type=int, nargs="?", default=1)
+    chosen = parser.parse_args()
+    main(chosen.images, chosen.gold, chosen.step)

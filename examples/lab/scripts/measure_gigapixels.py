@@ -19,6 +19,7 @@ Results are written image by image; what OUT.json has is not measured again.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -473,7 +474,12 @@ class Keep:
 
 def main() -> None:
     """Run what is asked for."""
-    what, *rest = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("passes", "lazy", "bounds", "needles", "process"))
+    parser.add_argument("rest", nargs="+", metavar="FOLDER OUT.json ...")
+    what, rest = (chosen := parser.parse_args()).what, chosen.rest
+    if what not in ("needles", "process") and len(rest) < 2:
+        parser.error(f"{what} needs FOLDER and OUT.json")
     if what == "process":
         one_process(rest[0])
         return

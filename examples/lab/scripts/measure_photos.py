@@ -10,8 +10,8 @@ counted whose centre lies in a box. A photo is of the development or of the test
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -124,4 +124,8 @@ def main(folder: Path, out: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
+    chosen = parser.parse_args()
+    main(chosen.folder, chosen.out)

@@ -5,8 +5,8 @@ Writes domains/tokens/text/ranker.json. Needs torch, and MiniLM for the features
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -127,7 +127,7 @@ def train(made: list[Case], scale: tuple[np.ndarray, np.ndarray], seed: int) -> 
     return net.eval()
 
 
-def main(pages: int = 1500, seed: int = 0) -> None:
+def main(pages: int, seed: int) -> None:
     """Make pages, train, judge on pages of another seed, write."""
     known: dict[str, np.ndarray] = {}
     embed = meaning._vectors
@@ -169,4 +169,8 @@ def main(pages: int = 1500, seed: int = 0) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", type=int, nargs="?", default=1500)
+    parser.add_argument("seed", type=int, nargs="?", default=0)
+    chosen = parser.parse_args()
+    main(chosen.pages, chosen.seed)
