@@ -48,6 +48,15 @@ def test_jobs_run_targets_files_and_folders_that_exist() -> None:
     assert named and all((ROOT / word).exists() for word in named)
 
 
+def test_jobs_that_call_pytest_have_installed_all_that_their_tests_import() -> None:
+    for job in loaded(ROOT / ".github/workflows/tests.yml")["jobs"].values():
+        runs = [step["run"] for step in job["steps"] if "run" in step]
+        folders = [word for run in runs if " pytest " in run for word in run.split() if word.startswith("tests/")]
+        sources = [file.read_text("utf-8") for folder in folders for file in (ROOT / folder).rglob("*.py")]
+        if any(re.search(r"^(from|import) hra_lab", source, re.MULTILINE) for source in sources):
+            assert any("-e examples/lab" in run for run in runs)
+
+
 def test_every_habit_has_a_job() -> None:
     tests, slow = (loaded(ROOT / f".github/workflows/{name}.yml") for name in ("tests", "slow"))
     assert {"tests", "coverage", "docs", "release", "systems", "versions", "wheels"} <= tests["jobs"].keys()
