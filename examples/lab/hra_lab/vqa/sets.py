@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from hra.errors import HraError
-from hra.model.arrays import POSITIVE, whole_in
+from hra.model.arrays import POSITIVE, whole_in, whole_number
 from hra_lab.inputs.json_lines import Box, boxes, field, objects, text
 from hra_lab.vqa.scores import anls, exact_match, vqa_score
 
@@ -26,6 +26,7 @@ Kind = Literal["documents", "photos", "text in the wild", "own"]
 _MOST_BYTES = 2**30
 _DEEP = 4  # folders below the one that is given
 _FAR = 0.39  # of the longer side, centre to centre: what lies farther from an answer is periphery
+_OTHER_FILE = "is this the file of this data set?"
 _LEAST_PEOPLE = 4  # with fewer answers no VQA score reaches 1
 
 
@@ -133,11 +134,11 @@ def vqa2(folder: str | Path, split: str = "val2014") -> Iterator[Sample]:
 def _docvqa(root: Path, split: str) -> Iterator[Make]:
     file = _only(root, f"{split}_v1.0*.json")
     folders = (file.parent, *_folders(root, "spdocvqa_images", "documents"))
-    for number, record in enumerate(_json(file, "data")["data"]):
+    for number, record in enumerate(_records(file, "data")):
         where = f"{file}, question {number}"
         yield partial(
             _sample, root, folders, (str(_field(record, "image", where)),), str(_field(record, "questionId", where)),
-            str(_field(record, "question", where)), tuple(map(str, record.get("answers") or ())), where,
+            str(_field(record, "question", where)), _answers(record, where), where,
         )  # fmt: skip
 
 
@@ -145,12 +146,12 @@ def _textvqa(root: Path, split: str) -> Iterator[Make]:
     file = _only(root, f"TextVQA_0.5*_{split}.json")
     # Photos of the validation split come with those of the training split.
     folders = _folders(root, "test_images") if split == "test" else _folders(root, "train_images", "train_val_images")
-    for number, record in enumerate(_json(file, "data")["data"]):
+    for number, record in enumerate(_records(file, "data")):
         where = f"{file}, question {number}"
         yield partial(
             _sample, root, folders, (f"{_field(record, 'image_id', where)}.jpg",),
             str(_field(record, "question_id", where)), str(_field(record, "question", where)),
-            tuple(map(str, record.get("answers") or ())), where,
+            _answers(record, where), where,
         )  # fmt: skip
 
 
@@ -160,14 +161,16 @@ def _vqa2(root: Path, split: str) -> Iterator[Make]:
     answers: dict[str, tuple[str, ...]] = {}
     if not split.startswith("test"):
         given = _only(root, file.name.replace("OpenEnded_", "").replace("questions", "annotations"))
-        for number, record in enumerate(_json(given, "annotations")["annotations"]):
+        for number, record in enumerate(_records(given, "annotations")):
             where = f"{given}, annotation {number}"
-            said = tuple(str(_field(answer, "answer", where)) for answer in _field(record, "answers", where))
+            said = tuple(str(_field(answer, "answer", where)) for answer in _listed(record, "answers", where))
             answers[str(_field(record, "question_id", where))] = said
     folders = _folders(root, split.replace("-dev", ""))
-    for number, record in enumerate(_json(file, "questions")["questions"]):
+    for number, record in enumerate(_records(file, "questions")):
         where = f"{file}, question {number}"
-        identity, image = str(_field(record, "question_id", where)), int(_field(record, "image_id", where))
+        identity, image = str(_field(record, "question_id", where)), _field(record, "image_id", where)
+        if whole_number(image) is None:
+            raise HraError(f"the image_id {image!r:.60} is no number", where=where, fix=_OTHER_FILE)
         names = (f"COCO_{split.replace('-dev', '')}_{image:012d}.jpg", f"{image:012d}.jpg")
         yield partial(
             _sample, root, folders, names, identity, str(_field(record, "question", where)),
@@ -329,12 +332,12 @@ def _only(folder: Path, *patterns: str) -> Path:
     raise HraError("no name to look for", where=str(folder))
 
 
-def _json(file: Path, *keys: str) -> Any:
-    """A JSON object with these keys.
+def _records(file: Path, key: str) -> list[Any]:
+    """The records of a file of JSON, which stand in a list under a key.
 
     Raises
     ------
-    HraError : the file is too large, not JSON, or lacks a key.
+    HraError : the file is too large, not JSON, or has no such list, or an empty one.
     """
     if file.stat().st_size > _MOST_BYTES:
         raise HraError(f"larger than {_MOST_BYTES} bytes", where=str(file), fix="split the annotations")
@@ -342,10 +345,40 @@ def _json(file: Path, *keys: str) -> Any:
         content = json.loads(file.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
         raise HraError(f"not JSON: {error}", where=str(file), fix="fetch the file again") from error
-    missing = [key for key in keys if not isinstance(content, dict) or key not in content]
-    if missing:
-        raise HraError(f"no key {missing[0]!r}", where=str(file), fix="is this the file of this data set?")
-    return content
+    if not isinstance(content, dict) or key not in content:
+        raise HraError(f"no key {key!r}", where=str(file), fix=_OTHER_FILE)
+    found = _listed(content, key, str(file))
+    if not found:
+        raise HraError(f"{key} is empty", where=str(file), fix=_OTHER_FILE)
+    return found
+
+
+def _answers(record: Any, where: str) -> tuple[str, ...]:
+    """What people answered; empty where the record does not say.
+
+    Raises
+    ------
+    HraError : not a list of texts: the letters of one text would be answers.
+    """
+    if not record.get("answers"):
+        return ()
+    found = _listed(record, "answers", where)
+    if not all(isinstance(one, str) for one in found):
+        raise HraError(f"answers is {found!r:.60}", where=where, fix=_OTHER_FILE)
+    return tuple(found)
+
+
+def _listed(record: Any, key: str, where: str) -> list[Any]:
+    """A field that is a list.
+
+    Raises
+    ------
+    HraError : the record has none of that name, or another thing there.
+    """
+    found = _field(record, key, where)
+    if not isinstance(found, list):
+        raise HraError(f"{key} is {found!r:.60}, and no list", where=where, fix=_OTHER_FILE)
+    return found
 
 
 def _field(record: Any, key: str, where: str) -> Any:
@@ -356,5 +389,5 @@ def _field(record: Any, key: str, where: str) -> Any:
     HraError : the record has none of that name.
     """
     if not isinstance(record, dict) or key not in record:
-        raise HraError(f"a record without {key!r}", where=where, fix="is this the file of this data set?")
+        raise HraError(f"a record without {key!r}", where=where, fix=_OTHER_FILE)
     return record[key]

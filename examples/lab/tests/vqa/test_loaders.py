@@ -9,7 +9,7 @@ import pytest
 
 from hra.errors import HraError
 from hra_lab.vqa.sets import docvqa, load, textvqa, vqa2
-from tests.helpers.vqa_sets import ANSWER, COUNT, LAYOUTS, docvqa_apart, lines
+from tests.helpers.vqa_sets import ANSWER, COUNT, LAYOUTS, docvqa_apart, lines, vqa2_folders
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -99,4 +99,46 @@ def test_a_folder_without_the_files_is_refused(tmp_path: Path, read) -> None:
 
 def test_a_folder_of_no_known_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HraError, match="neither DocVQA nor TextVQA nor VQA v2"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"answers": "yes"}, "answers is 'yes', and no list"),
+        ({"answers": 3}, "answers is 3, and no list"),
+        ({"answers": [None]}, r"answers is \[None\]"),
+    ],
+)
+def test_letters_of_one_text_are_not_taken_for_answers(tmp_path: Path, change: dict, says: str) -> None:
+    file = next(docvqa_apart(tmp_path).rglob("val_v1.0*.json"))
+    told = json.loads(file.read_text())
+    told["data"][0] |= change
+    file.write_text(json.dumps(told))
+    with pytest.raises(HraError, match=says) as caught:
+        load(tmp_path)
+    assert "question 0" in caught.value.where
+
+
+@pytest.mark.parametrize("records", [None, {}, [], 5])
+def test_a_file_without_records_is_refused(tmp_path: Path, records: object) -> None:
+    file = next(docvqa_apart(tmp_path).rglob("val_v1.0*.json"))
+    file.write_text(json.dumps({"data": records}))
+    with pytest.raises(HraError, match="data is"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "key", "change"),
+    [
+        ("*questions.json", "questions", {"image_id": "seven"}),
+        ("*annotations.json", "annotations", {"answers": 5}),
+    ],
+)
+def test_vqa_files_with_other_fields_are_refused(tmp_path: Path, pattern: str, key: str, change: dict) -> None:
+    file = next(vqa2_folders(tmp_path).rglob(pattern))
+    told = json.loads(file.read_text())
+    told[key][0] |= change
+    file.write_text(json.dumps(told))
+    with pytest.raises(HraError, match=next(iter(change))):
         load(tmp_path)
