@@ -18,7 +18,7 @@ from hra_lab.evaluation.answers import methods, reading, run, seeing
 from hra_lab.evaluation.answers.answer_page import gate, render
 from hra_lab.evaluation.answers.methods import DOWN, GRID, METHODS
 from hra_lab.evaluation.answers.run import BUDGETS, FULL, gathered, gathered_splits, judged
-from hra_lab.evaluation.answers.table import means_table, needed, needed_table, splits_tables, tokens_for
+from hra_lab.evaluation.answers.table import Curves, means_table, needed, needed_table, splits_tables, tokens_for
 from hra_lab.evaluation.answers.tasks import Task
 from hra_lab.inputs.documents.generate import documents
 
@@ -47,7 +47,7 @@ def test_an_interval_reaches_infinity_where_resamples_do():
 def test_tables_draw_the_questions_of_an_image_together():
     # Twenty questions to each of four images, which are all alike within an image.
     images = [number for number in range(4) for _ in range(20)]
-    curves = {name: {"16": [float(image > 1) for image in images]} for name in (GRID, DOWN)}
+    curves: Curves = {name: {"16": [float(image > 1) for image in images]} for name in (GRID, DOWN)}
     assert f"| {GRID} | 50% (39 to 61) |" in means_table(curves)
     assert f"| {GRID} | 50% (0 to 100) |" in means_table(curves, images)
     assert "<= 16 (<= 16 to <= 16)" in needed_table(curves, images)
