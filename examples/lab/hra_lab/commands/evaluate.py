@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
+from importlib import import_module
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 from rich import box
@@ -68,7 +69,7 @@ def run_suite(
     json_file: JsonOption = None,
 ) -> None:
     """Run every rule or method on the same real problems, and show what each one loses."""
-    run, show = _SUITES[suite]
+    _, run, show = _SUITES[suite]
     if images is not None or gold is not None:
         run, show = _own(suite, images, gold), _show_own
         for name, given in (("--parts", parts is not None), ("--scale", quick or scale is not Scale.full)):
@@ -91,62 +92,45 @@ def run_suite(
 
 
 Pages = Callable[[], Mapping[str, bytes]]
+Run = Callable[..., tuple[dict[str, Any], Pages]]
+"""Of a scale, progress and options: the record, and what makes its page."""
+
+
+def _found(name: str) -> Any:
+    """What stands in a module of the laboratory, "module:name": imported once a suite runs, as each needs others."""
+    module, _, own = name.partition(":")
+    return getattr(import_module(f"hra_lab.{module}"), own)
+
+
+def _suite_of(run: str, page: str) -> Run:
+    """A suite by the name of its function, in whose module stand the sizes FULL and SMALL, and that of its page."""
+    module = run.partition(":")[0]
+
+    def suite(scale: Scale, progress: Callable[[str], None], **given: Any) -> tuple[dict[str, Any], Pages]:
+        record = _found(run)(_found(f"{module}:{scale.name.upper()}"), progress, **given)
+        return record, lambda: _found(page)(record)
+
+    return suite
 
 
 def _core(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """Token pyramids of real images and a mesh's cluster graph, solved by every rule."""
     from hra_lab.evaluation.core import run
     from hra_lab.evaluation.sizes import FULL, SMALL
 
     sizes = {Scale.full: FULL, Scale.small: SMALL}[scale]
     record = run(sizes, progress=progress)
-
-    def pages() -> Mapping[str, bytes]:
-        from hra_lab.evaluation.ablation import render
-
-        return render(record, sizes)
-
-    return record, pages
+    return record, lambda: _found("evaluation.ablation:render")(record, sizes)
 
 
-def _meshes(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """Cuts and whole-mesh simplification at equal triangle counts, judged by images."""
-    from hra_lab.evaluation.meshes.mesh_quality import render
-    from hra_lab.evaluation.meshes.run import FULL, SMALL, run
+def _tokens(scale: Scale, progress: Callable[[str], None], seed: int = 0) -> tuple[dict[str, Any], Pages]:
+    from hra_lab.evidence.evidence_page import render
+    from hra_lab.evidence.experiment import FULL, SMALL, run
 
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
+    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], Path("readers") / scale.value, progress, seed=seed)
     return record, lambda: render(record)
 
 
-def _points(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """Cuts of points and splats, beside other viewers' rules."""
-    from hra_lab.evaluation.points.point_pictures import render
-    from hra_lab.evaluation.points.run import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: render(record)
-
-
-def _frames(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """Cuts at one pixel beside full detail, and what pops on a zoom."""
-    from hra_lab.evaluation.frames.frame_quality import render
-    from hra_lab.evaluation.frames.run import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: render(record)
-
-
-def _pixels(scale: Scale, progress: Callable[[str], None], seed: int | None = None) -> tuple[dict[str, Any], Pages]:
-    """Real images shown by every token method."""
-    from hra_lab.evaluation.token_methods.images import SEED
-    from hra_lab.evaluation.token_methods.method_page import render
-    from hra_lab.evaluation.token_methods.run import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress, SEED if seed is None else seed)
-    return record, lambda: render(record)
-
-
-def _own(suite: SuiteName, images: Path | None, gold: Path | None) -> Callable[..., tuple[dict[str, Any], Pages]]:
+def _own(suite: SuiteName, images: Path | None, gold: Path | None) -> Run:
     """A suite that asks questions, on anybody's images."""
     if suite not in _ASKING:
         known = ", ".join(sorted(name.value for name in _ASKING))
@@ -170,118 +154,6 @@ def _show_own(record: dict[str, Any]) -> None:
     typer.echo(record["summary"])
 
 
-def _questions(scale: Scale, progress: Callable[[str], None], seed: int | None = None) -> tuple[dict[str, Any], Pages]:
-    """Questions whose answers are known, asked to tokens."""
-    from hra_lab.evaluation.questions.question_page import render
-    from hra_lab.evaluation.questions.run import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress, seed)
-    return record, lambda: render(record)
-
-
-def _tokens(scale: Scale, progress: Callable[[str], None], seed: int = 0) -> tuple[dict[str, Any], Pages]:
-    """Readers that are trained here, or were in ./readers, asked about tokens of every method."""
-    from hra_lab.evidence.evidence_page import render
-    from hra_lab.evidence.experiment import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], Path("readers") / scale.value, progress, seed=seed)
-    return record, lambda: render(record)
-
-
-def _reading(
-    scale: Scale, progress: Callable[[str], None], parts: Path | None = None, seed: int | None = None
-) -> tuple[dict[str, Any], Pages]:
-    """Pages whose words are known, read from their tokens."""
-    from hra_lab.evaluation.answers.answer_page import render
-    from hra_lab.evaluation.answers.judges import FULL, SMALL, run_reading
-
-    record = run_reading({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts, seed)
-    return record, lambda: render(record)
-
-
-def _seeing(
-    scale: Scale, progress: Callable[[str], None], parts: Path | None = None, seed: int | None = None
-) -> tuple[dict[str, Any], Pages]:
-    """Scenes of photographed things, named from their tokens."""
-    from hra_lab.evaluation.answers.answer_page import render
-    from hra_lab.evaluation.answers.judges import FULL, SMALL, run_seeing
-
-    record = run_seeing({Scale.full: FULL, Scale.small: SMALL}[scale], progress, parts, seed)
-    return record, lambda: render(record)
-
-
-def _residency(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """Pages of meshes: orders, pools and a path."""
-    from hra_lab.evaluation.residency.run import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-
-    def pages() -> Mapping[str, bytes]:
-        from hra_lab.evaluation.residency.residency_pictures import render
-
-        return render(record)
-
-    return record, pages
-
-
-def _reducers(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """Published reducers, timed and counted."""
-    from hra_lab.evaluation.reducers.reducer_page import render
-    from hra_lab.evaluation.reducers.run import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: render(record)
-
-
-def _compressors(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """Selection, compression and both."""
-    from hra_lab.evaluation.compressors.compressor_page import render
-    from hra_lab.evaluation.compressors.run import FULL, SMALL, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: render(record)
-
-
-def _attention(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """What cheaper attention misses."""
-    from hra_lab.evaluation.attention import FULL, SMALL, page, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: page(record)
-
-
-def _codebooks(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """What codebooks of patches lose."""
-    from hra_lab.evaluation.codebooks import FULL, SMALL, page, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: page(record)
-
-
-def _settings(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """What settings of methods change."""
-    from hra_lab.evaluation.settings import FULL, SMALL, page, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: page(record)
-
-
-def _splits(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """What strata, levels, budgets and shares of directions change."""
-    from hra_lab.evaluation.splits import FULL, SMALL, page, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: page(record)
-
-
-def _trained(scale: Scale, progress: Callable[[str], None]) -> tuple[dict[str, Any], Pages]:
-    """What a trained allocator, rate and cheaper attention bring."""
-    from hra_lab.evaluation.trained import FULL, SMALL, page, run
-
-    record = run({Scale.full: FULL, Scale.small: SMALL}[scale], progress)
-    return record, lambda: page(record)
-
-
 def _write(folder: Path, pages: Pages) -> None:
     try:
         contents = pages()
@@ -290,6 +162,11 @@ def _write(folder: Path, pages: Pages) -> None:
     for name, content in contents.items():
         make_folder((folder / name).parent)
         write_atomically(folder / name, content)
+
+
+def _printed(name: str) -> Callable[[dict[str, Any]], None]:
+    """What prints a text that a function of the laboratory makes of the record."""
+    return lambda record: typer.echo(_found(name)(record))
 
 
 def _show_core(record: dict[str, Any]) -> None:
@@ -352,13 +229,6 @@ def _show_questions(record: dict[str, Any]) -> None:
         typer.echo(f"{kind}\n\n{shown_table([row for row in record['shown'] if row['kind'] == kind])}\n")
 
 
-def _show_tokens(record: dict[str, Any]) -> None:
-    """The page."""
-    from hra_lab.evidence.evidence_page import text
-
-    typer.echo(text(record))
-
-
 def _show_answers(record: dict[str, Any]) -> None:
     """The gate, mean scores, and tokens for equal ones."""
     from hra_lab.evaluation.answers.answer_page import gate
@@ -396,59 +266,98 @@ def _show_compressors(record: dict[str, Any]) -> None:
         typer.echo(f"{row['picture']:10} {line_of(row)}")
 
 
-def _show_codebooks(record: dict[str, Any]) -> None:
-    """One line per codebook."""
-    from hra_lab.evaluation.codebooks import table
+class _Suite(NamedTuple):
+    """What a suite is about, as its help says; what runs it; and what prints its record."""
 
-    typer.echo(table(record))
-
-
-def _show_attention(record: dict[str, Any]) -> None:
-    """One line per kind and number of tokens."""
-    from hra_lab.evaluation.attention import table
-
-    typer.echo(table(record))
-
-
-def _show_settings(record: dict[str, Any]) -> None:
-    """A table for each group."""
-    from hra_lab.evaluation.settings import table
-
-    typer.echo(table(record))
-
-
-def _show_splits(record: dict[str, Any]) -> None:
-    """A table for each group."""
-    from hra_lab.evaluation.splits import table
-
-    typer.echo(table(record))
-
-
-def _show_trained(record: dict[str, Any]) -> None:
-    """A table for each part."""
-    from hra_lab.evaluation.trained import table
-
-    typer.echo(table(record))
+    about: str
+    run: Run
+    show: Callable[[dict[str, Any]], None]
 
 
 _SUITES = {
-    SuiteName.attention: (_attention, _show_attention),
-    SuiteName.codebooks: (_codebooks, _show_codebooks),
-    SuiteName.compressors: (_compressors, _show_compressors),
-    SuiteName.core: (_core, _show_core),
-    SuiteName.frames: (_frames, _show_frames),
-    SuiteName.meshes: (_meshes, _show_meshes),
-    SuiteName.pixels: (_pixels, _show_pixels),
-    SuiteName.points: (_points, _show_points),
-    SuiteName.questions: (_questions, _show_questions),
-    SuiteName.reading: (_reading, _show_answers),
-    SuiteName.residency: (_residency, _show_residency),
-    SuiteName.reducers: (_reducers, _show_reducers),
-    SuiteName.seeing: (_seeing, _show_answers),
-    SuiteName.settings: (_settings, _show_settings),
-    SuiteName.splits: (_splits, _show_splits),
-    SuiteName.tokens: (_tokens, _show_tokens),
-    SuiteName.trained: (_trained, _show_trained),
+    SuiteName.attention: _Suite(
+        "What cheaper attention misses.",
+        _suite_of("evaluation.attention:run", "evaluation.attention:page"),
+        _printed("evaluation.attention:table"),
+    ),
+    SuiteName.codebooks: _Suite(
+        "What codebooks of patches lose.",
+        _suite_of("evaluation.codebooks:run", "evaluation.codebooks:page"),
+        _printed("evaluation.codebooks:table"),
+    ),
+    SuiteName.compressors: _Suite(
+        "Selection, compression and both.",
+        _suite_of("evaluation.compressors.run:run", "evaluation.compressors.compressor_page:render"),
+        _show_compressors,
+    ),
+    SuiteName.core: _Suite(
+        "Token pyramids of real images and a mesh's cluster graph, solved by every rule.", _core, _show_core
+    ),
+    SuiteName.frames: _Suite(
+        "Cuts at one pixel beside full detail, and what pops on a zoom.",
+        _suite_of("evaluation.frames.run:run", "evaluation.frames.frame_quality:render"),
+        _show_frames,
+    ),
+    SuiteName.meshes: _Suite(
+        "Cuts and whole-mesh simplification at equal triangle counts, judged by images.",
+        _suite_of("evaluation.meshes.run:run", "evaluation.meshes.mesh_quality:render"),
+        _show_meshes,
+    ),
+    SuiteName.pixels: _Suite(
+        "Real images shown by every token method.",
+        _suite_of("evaluation.token_methods.run:run", "evaluation.token_methods.method_page:render"),
+        _show_pixels,
+    ),
+    SuiteName.points: _Suite(
+        "Cuts of points and splats, beside other viewers' rules.",
+        _suite_of("evaluation.points.run:run", "evaluation.points.point_pictures:render"),
+        _show_points,
+    ),
+    SuiteName.questions: _Suite(
+        "Questions whose answers are known, asked to tokens.",
+        _suite_of("evaluation.questions.run:run", "evaluation.questions.question_page:render"),
+        _show_questions,
+    ),
+    SuiteName.reading: _Suite(
+        "Pages whose words are known, read from their tokens.",
+        _suite_of("evaluation.answers.judges:run_reading", "evaluation.answers.answer_page:render"),
+        _show_answers,
+    ),
+    SuiteName.residency: _Suite(
+        "Pages of meshes: orders, pools and a path.",
+        _suite_of("evaluation.residency.run:run", "evaluation.residency.residency_pictures:render"),
+        _show_residency,
+    ),
+    SuiteName.reducers: _Suite(
+        "Published reducers, timed and counted.",
+        _suite_of("evaluation.reducers.run:run", "evaluation.reducers.reducer_page:render"),
+        _show_reducers,
+    ),
+    SuiteName.seeing: _Suite(
+        "Scenes of photographed things, named from their tokens.",
+        _suite_of("evaluation.answers.judges:run_seeing", "evaluation.answers.answer_page:render"),
+        _show_answers,
+    ),
+    SuiteName.settings: _Suite(
+        "What settings of methods change.",
+        _suite_of("evaluation.settings:run", "evaluation.settings:page"),
+        _printed("evaluation.settings:table"),
+    ),
+    SuiteName.splits: _Suite(
+        "What strata, levels, budgets and shares of directions change.",
+        _suite_of("evaluation.splits:run", "evaluation.splits:page"),
+        _printed("evaluation.splits:table"),
+    ),
+    SuiteName.tokens: _Suite(
+        "Readers that are trained here, or were in ./readers, asked about tokens of every method.",
+        _tokens,
+        _printed("evidence.evidence_page:text"),
+    ),
+    SuiteName.trained: _Suite(
+        "What a trained allocator, rate and cheaper attention bring.",
+        _suite_of("evaluation.trained:run", "evaluation.trained:page"),
+        _printed("evaluation.trained:table"),
+    ),
 }
 _IN_PARTS = frozenset((SuiteName.reading, SuiteName.seeing))
 _ASKING = frozenset((SuiteName.questions, SuiteName.reading, SuiteName.seeing, SuiteName.pixels, SuiteName.tokens))
@@ -465,7 +374,7 @@ def _suite(name: SuiteName) -> Callable[..., None]:
                for one in signature(run_suite).parameters.values() if one.name != "suite"]  # fmt: skip
     vars(run).update(__signature__=Signature(options))
     run.__annotations__ = {option.name: option.annotation for option in options}
-    run.__doc__ = _SUITES[name][0].__doc__
+    run.__doc__ = _SUITES[name].about
     return run
 
 
