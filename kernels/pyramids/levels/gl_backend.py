@@ -29,7 +29,7 @@ _local = threading.local()
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """See `reference.build_pyramid`."""
     _check_supported(image.dtype, reduce)
     data = layout.place(image, data)
     with own_context() as context, context.use() as gl:
@@ -47,7 +47,7 @@ def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None =
 def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """See `reference.rect_reduce`."""
     _check_supported(data.dtype, reduce)
     with own_context() as context, context.use() as gl:
         check_storage_size(context, data.nbytes, "the pyramid")

@@ -138,7 +138,7 @@ def _by_way_of_floats(
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """See `reference.build_pyramid`."""
     if len(layout.sizes) == 1:
         return layout.place(image, data)
     memory = np.empty(layout.size, image.dtype) if data is None else data
@@ -163,7 +163,7 @@ def _independent_levels(layout: Layout, finest: np.ndarray) -> int:
 def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """See `reference.rect_reduce`."""
     if data.dtype == np.float16:  # Numba has none on the CPU; extrema survive the conversion
         return _in_single_precision(data, layout, rects, batch_index, reduce, against)
     image: Any = np.zeros(len(rects), np.int32) if batch_index is None else batch_index

@@ -11,7 +11,12 @@ from hra.kernels.pyramids.levels.reductions import Reduce, colors, identity, to_
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> np.ndarray:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """The flat buffer [layout.size] of all levels of ``image``, on the image's device.
+
+    Arguments of all backends are checked already; arrays are ``numpy.ndarray`` on the host and ``warp.array`` on a CUDA
+    device, possibly with strides. The buffer is ``data`` where that is given. An ``image`` that is its level 0 is there
+    already (`Layout.holds`).
+    """
     level, levels = image, [image]
     for _ in layout.sizes[1:]:
         level = _coarser(level, reduce)
@@ -27,7 +32,11 @@ FINER = 3
 def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> np.ndarray:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """The conservative extremum [K] within each rectangle; ``batch_index`` None is image 0 for all.
+
+    With ``against`` [K], ``against`` where the extremum ``FINER`` levels below is not beyond it (NaN is not), else the
+    `identity`.
+    """
     image = np.zeros(len(rects), np.int32) if batch_index is None else batch_index
     result = _look_up(data, layout, rects, image, reduce, 0)
     if against is None:

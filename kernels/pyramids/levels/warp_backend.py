@@ -24,7 +24,7 @@ def devices() -> list[str]:
 
 
 def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None = None) -> Any:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """See `reference.build_pyramid`."""
     check_size(layout)
     data = layout.place(image, data) if on_host(image) else _place_on_device(image, layout, data)
     levels = [_level(data, layout, level) for level in range(len(layout.sizes))]
@@ -37,7 +37,7 @@ def build_pyramid(image: Any, layout: Layout, reduce: Reduce, data: Any | None =
 def rect_reduce(
     data: Any, layout: Layout, rects: Any, batch_index: Any | None, reduce: Reduce, against: Any | None = None
 ) -> Any:
-    """See :class:`hra.kernels.pyramids.levels.backend.Backend`."""
+    """See `reference.rect_reduce`."""
     check_size(layout)
     count, dtype = rects.shape[0], dtype_of(data)
     device = "cpu" if on_host(data) else data.device
