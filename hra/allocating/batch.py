@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.allocating.exact_batch import check_totals, exact_solutions
+from hra.allocating.exact_batch import check_totals, exact_solutions, row_budgets
 from hra.errors import ArrayError, BackendUnavailable, HierarchyError, wrong_kind
 from hra.kernels.backends import adopt, give_back_all, on_host, require_host
 from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
-from hra.model.arrays import to_numpy
 from hra.model.gains import monotone
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
-from hra.model.problem import Problem, check_budget
+from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.model.units import rescale
 from hra.solvers.relaxation import LARGE
@@ -99,7 +98,7 @@ def allocate_batch(
         if not isinstance(given, kind):
             raise wrong_kind(name, given, kind, fix)
     rows = _checked_rows(hierarchy, gain, backend)
-    budgets = _budgets(budget, rows.shape[0], hierarchy)
+    budgets = row_budgets(budget, rows.shape[0], hierarchy)
     if not on_host(rows):
         hull, forest = _require_hull(hierarchy, chosen, backend), _forest_on(hierarchy, str(rows.device))
         cut = _hull_points(hull, hierarchy, forest, rows, budgets, "warp")
@@ -197,13 +196,3 @@ def _require_hull(hierarchy: Hierarchy, traversal: Traversal, backend: str) -> H
         fix = "use traversal=hra.Hull(finish='none'), or gains on the host with backend='numba'"
         raise BackendUnavailable(what, where="argument backend", fix=fix)
     return traversal
-
-
-def _budgets(budget: Any, size: int, hierarchy: Hierarchy) -> list[float]:
-    """One checked budget per row."""
-    if np.ndim(budget) == 0:
-        return [check_budget(budget, hierarchy)] * size
-    budgets = to_numpy(budget)
-    if budgets.shape != (size,):
-        raise ArrayError(f"{size} rows of gains, but budgets of shape {budgets.shape}", where="budget")
-    return [check_budget(limit, hierarchy) for limit in budgets]

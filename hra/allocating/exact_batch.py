@@ -51,7 +51,7 @@ def exact_solutions(hierarchy: Hierarchy, gain: Any, budget: Any, *, max_states:
     InvalidBudget, BudgetTooSmall : see `check_budget`.
     """
     rows = _rows(gain, len(hierarchy))
-    budgets = [check_budget(limit, hierarchy) for limit in _budgets(budget, len(rows))]
+    budgets = row_budgets(budget, len(rows), hierarchy)
     if hierarchy.parent is None or hierarchy.shrinks or not hierarchy.units.exact:
         return [_alone(hierarchy, *given, max_states) for given in zip(rows, budgets, strict=True)]
     capacity = np.array([hierarchy.capacity(limit) for limit in budgets], np.float64)
@@ -124,11 +124,11 @@ def check_totals(rows: np.ndarray) -> None:
         raise ArrayError(what, where=f"gain[{large[0]}]", fix="scale the gains")
 
 
-def _budgets(budget: Any, size: int) -> list[Any]:
-    """One budget per row."""
+def row_budgets(budget: Any, size: int, hierarchy: Hierarchy) -> list[float]:
+    """One checked budget per row."""
     if np.ndim(budget) == 0:
-        return [budget] * size
+        return [check_budget(budget, hierarchy)] * size
     budgets = to_numpy(budget)
     if budgets.shape != (size,):
         raise ArrayError(f"{size} rows of gains, but budgets of shape {budgets.shape}", where="budget")
-    return list(budgets)
+    return [check_budget(limit, hierarchy) for limit in budgets]
