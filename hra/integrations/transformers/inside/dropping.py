@@ -14,12 +14,12 @@ from hra.integrations.transformers.inside.prompt_run import PromptRun
 from hra.integrations.transformers.inside.stage import (
     Stage,
     earliest,
+    ids_and_cache,
     real_tokens,
     require_alone,
-    require_growing,
     strictest,
 )
-from hra.integrations.transformers.language_attention import cache_of, decoder_layers
+from hra.integrations.transformers.language_attention import decoder_layers
 
 Cut = Literal["shorten", "mask"]
 
@@ -127,10 +127,7 @@ class Dropping:
 
     def _begin(self, module: Any, arguments: tuple, options: dict[str, Any]) -> None:
         """A prompt starts a new run; a step counts on."""
-        ids, cache = options.get("input_ids"), cache_of(options)
-        if ids is None:
-            raise ArrayError("there are no input_ids", where="inputs", fix="pass ids by name, and no embeddings")
-        require_growing(cache)
+        ids, cache = ids_and_cache(options)
         if cache is not None and cache.get_seq_length():
             self._last.further(ids.shape[1])
             return

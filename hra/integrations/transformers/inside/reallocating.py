@@ -11,7 +11,7 @@ from hra.errors import ArrayError
 from hra.integrations.transformers.encoding import encoder_of
 from hra.integrations.transformers.inside.answer_run import AnswerRun
 from hra.integrations.transformers.inside.reallocation import Rate, Reallocation, traversal_of
-from hra.integrations.transformers.inside.stage import earliest, real_tokens, require_alone, require_growing
+from hra.integrations.transformers.inside.stage import earliest, ids_and_cache, real_tokens, require_alone
 from hra.integrations.transformers.language_attention import cache_of, decoder_layers
 
 Gone = Literal["mask", "remove"]
@@ -119,10 +119,7 @@ class Reallocating:
 
     def _begin(self, module: Any, arguments: tuple, options: dict[str, Any]) -> None:
         """A prompt starts a new run; a step goes on."""
-        ids, cache = options.get("input_ids"), cache_of(options)
-        if ids is None:
-            raise ArrayError("there are no input_ids", where="inputs", fix="pass ids by name, and no embeddings")
-        require_growing(cache)
+        ids, cache = ids_and_cache(options)
         if cache is None or not cache.get_seq_length():
             self.run = self._started(ids, options.get("attention_mask"))
             return

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from hra.domains.tokens import REDUCERS, Reducer
 from hra.errors import ArrayError
+from hra.integrations.transformers.language_attention import cache_of
 
 Asking = Literal["last", "raters", "rank"]
 
@@ -149,8 +150,17 @@ def real_tokens(mask: Any, ids: Tensor) -> Tensor:
     return mask.bool()
 
 
-def require_growing(cache: Any) -> None:
-    """Refuse caches of one size."""
+def ids_and_cache(options: dict[str, Any]) -> tuple[Tensor, Any]:
+    """The ids [B, L] that a model is called with, and its cache, which grows with the tokens, or None.
+
+    Raises
+    ------
+    ArrayError : no ids, or a cache of one size.
+    """
+    ids, cache = options.get("input_ids"), cache_of(options)
+    if ids is None:
+        raise ArrayError("there are no input_ids", where="inputs", fix="pass ids by name, and no embeddings")
     if getattr(cache, "is_compileable", False):
         what, fix = "a static cache has no layers of different lengths", "use a dynamic cache, which is the default"
         raise ArrayError(what, where="past_key_values", fix=fix)
+    return ids, cache
