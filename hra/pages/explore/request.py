@@ -109,7 +109,7 @@ def _mesh(path: Path, request: PageRequest) -> dict[str, Any]:
 
 
 def _texture(path: Path, request: PageRequest) -> dict[str, Any]:
-    return texture_view(_texels(path, request), None, request.start("texture"))
+    return texture_view(_texels(path, request), request.start("texture"))
 
 
 def _flight(path: Path, request: PageRequest) -> dict[str, Any]:

@@ -13,16 +13,15 @@ from hra.pages.explore.packed import jpeg, packed
 from hra.pages.explore.track import STEPS, Number, budgets_between, slider, tracks
 
 
-def texture_view(image: Any, camera: Camera | None, budget: int) -> dict[str, Any]:
+def texture_view(image: Any, budget: int) -> dict[str, Any]:
     """What a page needs to show an image as ground at every pool from its mip tail to what the camera can use.
 
     Parameters
     ----------
     image : uint8 [H, W, 3] or a path, see `hra.domains.textures.PlaneScene.ground`.
-    camera : for which bytes are spent; by default one in the middle of a flight over the ground.
     budget : bytes where the slider begins, one of its steps.
     """
-    scene, camera = ground(image, camera)
+    scene, camera = ground(image)
     allocator = textures.TextureAllocator(scene.textures, textures.AnalyticFeedback(scene))
     useful = allocator.allocate(camera, np.inf).cost
     budgets = budgets_between(scene.textures.hierarchy.base_cost, useful, STEPS, (budget,))
@@ -36,10 +35,10 @@ def texture_view(image: Any, camera: Camera | None, budget: int) -> dict[str, An
     }
 
 
-def ground(image: Any, camera: Camera | None = None) -> tuple[textures.PlaneScene, Camera]:
-    """An image as ground, and the camera: by default one in the middle of a flight over it."""
+def ground(image: Any) -> tuple[textures.PlaneScene, Camera]:
+    """An image as ground, and a camera in the middle of a flight over it, for which bytes are spent."""
     scene = textures.PlaneScene.ground(image)
-    return scene, camera or textures.flyover(scene.planes[0], frames=3, viewport=(960, 540))[1]
+    return scene, textures.flyover(scene.planes[0], frames=3, viewport=(960, 540))[1]
 
 
 def drawn_ground(

@@ -144,10 +144,13 @@ class ClusterRenderer(Resource):
             for listed in self.lists:
                 self._draw_list(listed)
 
-    def draw_lists(self, vertices: Any, *, depth: bool) -> None:
-        """Draw what the last frame drew with a vertex array of another program; the context is current."""
+    def draw_lists(self, vertices: Any) -> None:
+        """Draw what the last frame drew with a vertex array of another program, whatever lies before it.
+
+        The context is current.
+        """
         for listed in self.lists:
-            self._draw_list(listed, vertices, depth)
+            self._draw_list(listed, vertices, depth=False)
 
     def read(self) -> VisibleClusters:
         """The visibility buffer, copied to the host."""

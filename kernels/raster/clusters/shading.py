@@ -88,7 +88,7 @@ class Shading(Resource):
         with self.context.use() as gl:
             self.context.functions.clear_integers(self._frame.glo, 0)
             self._counts.bind_to_image(0, read=True, write=True)
-            self._renderer.draw_lists(self._counting, depth=False)
+            self._renderer.draw_lists(self._counting)
             gl.memory_barrier()
             program = self.context.program("shade_overdraw.comp")
             self._counts.use(0)

@@ -63,4 +63,4 @@ def of_mesh(ball, camera) -> dict:
 @pytest.fixture(scope="module")
 def of_texture() -> dict:
     pixels = np.random.default_rng(1).integers(0, 255, (512, 512, 3), np.uint8)
-    return texture_view(pixels, None, 300_000)
+    return texture_view(pixels, 300_000)

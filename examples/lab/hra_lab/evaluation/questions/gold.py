@@ -24,14 +24,13 @@ _BINS = 5
 _TIED = 0.98
 
 
-def gold_rows(asked: Sequence[Gold], progress: Callable[[str], None], plain: bool = True) -> Iterator[dict[str, Any]]:
+def gold_rows(asked: Sequence[Gold], progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """One row per question, method and budget: ANLS of what is read where the answer stands, best of its places.
 
     Parameters
     ----------
     asked : the questions.
     progress : is told what is being worked on.
-    plain : also grid, and down-sampling.
 
     Raises
     ------
@@ -45,10 +44,10 @@ def gold_rows(asked: Sequence[Gold], progress: Callable[[str], None], plain: boo
             base, before = allocator.context(gold.image(), gold.question), gold.file
         with one_core():
             about = {"number": number, "set": gold.group, "image": gold.name, "question": gold.question}
-            yield from ({**about, **row} for row in _question(gold, base, plain))
+            yield from ({**about, **row} for row in _question(gold, base))
 
 
-def _question(gold: Gold, base: tokens.TokenContext, plain: bool) -> Iterator[dict[str, Any]]:
+def _question(gold: Gold, base: tokens.TokenContext) -> Iterator[dict[str, Any]]:
     yield {"method": FULL, "budget": None, "score": _score(base.image, gold)}
     pyramid = tokens.PyramidSampling()
     methods: list[tuple[str, Any, str | None, tokens.Relevance]] = [
@@ -56,9 +55,8 @@ def _question(gold: Gold, base: tokens.TokenContext, plain: bool) -> Iterator[di
         (PHRASE, pyramid, gold.question, tokens.PhraseRelevance(read=True)),
         (PARAPHRASED, pyramid, gold.paraphrase, tokens.PhraseRelevance(read=True)),
         (EVEN, pyramid, "", tokens.UniformRelevance()),
+        (GRID, tokens.GridTopK(), gold.question, tokens.PhraseRelevance(read=True)),
     ]
-    if plain:
-        methods.append((GRID, tokens.GridTopK(), gold.question, tokens.PhraseRelevance(read=True)))
     for method, allocator, query, relevance in methods:
         if query is None:
             continue
@@ -75,7 +73,7 @@ def _question(gold: Gold, base: tokens.TokenContext, plain: bool) -> Iterator[di
             except BudgetTooSmall:
                 continue
             yield {"method": method, "budget": budget, "query": query, "score": _score(shown, gold), **found}
-    for budget in BUDGETS if plain else ():
+    for budget in BUDGETS:
         yield {"method": DOWN, "budget": budget, "score": _score(tokens.uniform_downsample(base.image, budget), gold)}
 
 
