@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
+from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.camera import Camera
 from hra.domains.meshes import ScreenError
 from hra.model.hierarchy import Hierarchy
@@ -19,55 +20,61 @@ from hra_lab.bench.judges import gaps
 from hra_lab.inputs import terrain
 
 # Degrees between the views of two rounds: far apart, or like successive frames.
-_JUMP, _STEP = 137.5, 0.2
+JUMP, STEP = 137.5, 0.2
 
 
 def allocate(size: int) -> CaseAt:
     """Views that have nothing to do with each other."""
     allocator = _allocator(size)
-    return _case_at(allocator, lambda budget: _Cold(allocator, budget), _JUMP)
+    return _case_at(allocator, lambda budget: Cold(allocator, budget), JUMP)
 
 
 def allocate_again(size: int) -> CaseAt:
     """Views of a slowly turning camera, each allocated from the one before."""
     allocator = _allocator(size)
-    return _case_at(allocator, lambda budget: _Warm(allocator, budget), _STEP)
+    return _case_at(allocator, lambda budget: Warm(allocator, budget), STEP)
 
 
 @dataclass(frozen=True)
-class _Cold:
+class Cold:
     """Allocate without any memory; the cut is part of the answer."""
 
-    allocator: terrain.TerrainAllocator
+    allocator: HierarchicalResourceAllocator
     budget: float
 
     def __call__(self, camera: Camera) -> Allocation:
+        """The allocation, with its cut."""
         return _with_cut(self.allocator.allocate(camera, self.budget))
 
 
 @dataclass
-class _Warm:
+class Warm:
     """Allocate from the last answer."""
 
-    allocator: terrain.TerrainAllocator
+    allocator: HierarchicalResourceAllocator
     budget: float
     last: Allocation | None = None
 
     def __call__(self, camera: Camera) -> Allocation:
+        """The allocation, with its cut."""
         self.last = _with_cut(self.allocator.allocate(camera, self.budget, previous=self.last))
         return self.last
 
 
-@dataclass(frozen=True)
-class _Heap:
-    """The same metric, then heapq."""
+@dataclass(frozen=True, eq=False)
+class NaiveBudget:
+    """Best-first with heapq until the budget is spent, the metric included.
 
-    allocator: terrain.TerrainAllocator
+    The hierarchy's lists in ``heap`` are made outside of the clock.
+    """
+
+    allocator: HierarchicalResourceAllocator
     hierarchy: Hierarchy
     heap: peers.HeapBestFirst
     budget: float
 
     def __call__(self, camera: Camera) -> np.ndarray:
+        """Refinements taken, bool [R]."""
         problem = self.allocator.problem_for(self.hierarchy, camera, self.budget)
         selected = self.heap.run(self.heap.prepare(problem))
         np.flatnonzero(self.hierarchy.active_nodes(selected))  # the cut, as for hra
@@ -89,7 +96,7 @@ def _case_at(allocator: terrain.TerrainAllocator, ours: Any, degrees: float) -> 
 
     def case(share: float) -> Case:
         budget = float(np.floor(hierarchy.base_cost + share * hierarchy.cost.sum()))
-        peer = Contender("heapq best-first", _Heap(allocator, hierarchy, heap, budget))
+        peer = Contender("heapq best-first", NaiveBudget(allocator, hierarchy, heap, budget))
         return Case(
             (Contender("hra", ours(budget)), peer),
             lambda number: terrain.camera_at(30 + degrees * number),
@@ -103,10 +110,13 @@ def _case_at(allocator: terrain.TerrainAllocator, ours: Any, degrees: float) -> 
 
 def _judge(camera: Camera, outputs: Mapping[str, Any]) -> dict[str, Gaps]:
     own = outputs["hra"]
-    judged = {"hra": Gaps(own.gap, own.residual_gap)}
-    return judged | {
-        name: gaps(own.problem, selected, own.upper_bound) for name, selected in outputs.items() if name != "hra"
-    }
+    return {"hra": Gaps(own.gap, own.residual_gap), **peer_gaps(outputs)}
+
+
+def peer_gaps(outputs: Mapping[str, Any]) -> dict[str, Gaps]:
+    """How far the selections of peers are from the bound of ours."""
+    own = outputs["hra"]
+    return {name: gaps(own.problem, selected, own.upper_bound) for name, selected in outputs.items() if name != "hra"}
 
 
 def _moved_bytes(hierarchy: Hierarchy) -> int:

@@ -17,10 +17,9 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.camera import Camera
 from hra.domains.meshes import ClusterMesh, MeshAllocator, ScreenError
-from hra.model.hierarchy import Hierarchy
 from hra.traversals.threshold import Threshold
+from hra_lab.bench.allocate_cases import JUMP, STEP, Cold, NaiveBudget, Warm, peer_gaps
 from hra_lab.bench.harness import Case, Clock, Contender, Gaps, measure
-from hra_lab.bench.judges import gaps
 from hra_lab.bench.meshes.build_row import SMALL
 from hra_lab.bench.meshes.inputs import Input, clusters
 from hra_lab.bench.meshes.times import times
@@ -29,8 +28,6 @@ from hra_lab.bench.suite import Scale
 
 _PEER = "naive Python"
 _NEEDS = ("trimesh:creation", "meshoptimizer:simplify")
-# Degrees between the views of two rounds: far apart, or like successive frames.
-JUMP, STEP = 137.5, 0.2
 # Of the longest side: part of the mesh is out of view, and what is near needs more than what is far.
 _DISTANCE = 0.9
 
@@ -39,29 +36,6 @@ def camera_at(bounds: np.ndarray, degrees: float) -> Camera:
     """A place around the mesh, near enough that distances differ."""
     distance = _DISTANCE * float(np.ptp(bounds, axis=0).max())
     return Camera.orbit(bounds, azimuth=30 + degrees, elevation=15, distance=distance)
-
-
-@dataclass(frozen=True, eq=False)
-class NaiveBudget:
-    """Best-first with heapq until the budget is spent, the metric included."""
-
-    allocator: MeshAllocator
-    hierarchy: Hierarchy
-    heap: HeapBestFirst
-    budget: float
-
-    @classmethod
-    def over(cls, allocator: MeshAllocator, budget: float) -> NaiveBudget:
-        """With the hierarchy as lists, which are made outside of the clock."""
-        hierarchy = allocator.hierarchy_for(None)
-        return cls(allocator, hierarchy, HeapBestFirst.over(hierarchy), budget)
-
-    def __call__(self, camera: Camera) -> np.ndarray:
-        """Refinements taken, bool [R]."""
-        problem = self.allocator.problem_for(self.hierarchy, camera, self.budget)
-        selected = self.heap.run(self.heap.prepare(problem))
-        np.flatnonzero(self.hierarchy.active_nodes(selected))  # the cut, as for hra
-        return selected
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,16 +108,13 @@ class BudgetBenchmark:
             _check_spent(own)
             shares.append(own.utilisation)
             worst = worst.worst(Gaps(own.gap, own.residual_gap))
-            return {
-                name: gaps(own.problem, selected, own.upper_bound)
-                for name, selected in outputs.items()
-                if name != "hra"
-            }
+            return peer_gaps(outputs)
 
-        own = Contender("hra", lambda camera: _with_cut(allocator.allocate(camera, budget)))
-        peer = Contender(_PEER, NaiveBudget.over(allocator, budget), warm_up=False)
+        hierarchy, own = allocator.hierarchy_for(None), Contender("hra", Cold(allocator, budget))
+        naive = NaiveBudget(allocator, hierarchy, HeapBestFirst.over(hierarchy), budget)
+        peer = Contender(_PEER, naive, warm_up=False)
         cold = measure(_case((own, peer), mesh, JUMP, judge), repeat)
-        warm = measure(_case((replace(own, run=_Warm(allocator, budget)),), mesh, STEP, judge), repeat)["hra"]
+        warm = measure(_case((replace(own, run=Warm(allocator, budget)),), mesh, STEP, judge), repeat)["hra"]
         return {
             "name": self.name,
             **_fields(mesh, cold),
@@ -176,23 +147,10 @@ class PixelsBenchmark:
             drawn.append(outputs["hra"].cost)
             return {}
 
-        own = Contender("hra", lambda camera: _with_cut(allocator.allocate(camera, np.inf)))
+        own = Contender("hra", Cold(allocator, np.inf))
         peer = Contender(_PEER, NaiveThreshold.over(mesh, 1.0), warm_up=False)
         clocks = measure(_case((own, peer), mesh, JUMP, judge), repeat)
         return {"name": self.name, **_fields(mesh, clocks), "triangles": float(np.mean(drawn))}
-
-
-@dataclass
-class _Warm:
-    """Allocate from the last answer."""
-
-    allocator: MeshAllocator
-    budget: float
-    last: Allocation | None = None
-
-    def __call__(self, camera: Camera) -> Allocation:
-        self.last = _with_cut(self.allocator.allocate(camera, self.budget, previous=self.last))
-        return self.last
 
 
 def _mesh(given: Input, scale: Scale) -> ClusterMesh:
@@ -202,11 +160,6 @@ def _mesh(given: Input, scale: Scale) -> ClusterMesh:
 def _case(contenders: tuple[Contender, ...], mesh: ClusterMesh, degrees: float, judge: Any) -> Case:
     bounds = mesh.bounds
     return Case(contenders, lambda number: camera_at(bounds, degrees * number), judge, mesh.triangle_count, 0)
-
-
-def _with_cut(allocation: Allocation) -> Allocation:
-    allocation.cut  # noqa: B018  computed on first use
-    return allocation
 
 
 def _check_spent(allocation: Allocation) -> None:
