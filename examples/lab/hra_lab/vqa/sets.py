@@ -101,37 +101,8 @@ def _drawn(found: list[Any], limit: int | None, seed: int) -> tuple[Any, ...]:
     return tuple(found[i] for i in sorted(np.random.default_rng(seed).permutation(len(found))[:limit]))
 
 
-def docvqa(folder: str | Path, split: str = "val") -> Iterator[Sample]:
-    """Questions of DocVQA (M. Mathew et al., 2021), task 1, in the order of ``{split}_v1.0*.json``.
-
-    Raises
-    ------
-    HraError : the folder does not hold the published files, or an image is missing.
-    """
-    return (make() for make in _docvqa(Path(folder), split))
-
-
-def textvqa(folder: str | Path, split: str = "val") -> Iterator[Sample]:
-    """Questions of TextVQA (A. Singh et al., 2019), ten answers each, in the order of ``TextVQA_0.5*_{split}.json``.
-
-    Raises
-    ------
-    HraError : see `docvqa`.
-    """
-    return (make() for make in _textvqa(Path(folder), split))
-
-
-def vqa2(folder: str | Path, split: str = "val2014") -> Iterator[Sample]:
-    """Questions of VQA v2 on COCO (Y. Goyal et al., 2017), ten answers each.
-
-    Raises
-    ------
-    HraError : see `docvqa`.
-    """
-    return (make() for make in _vqa2(Path(folder), split))
-
-
 def _docvqa(root: Path, split: str) -> Iterator[Make]:
+    """Questions of DocVQA (M. Mathew et al., 2021), task 1, in the order of ``{split}_v1.0*.json``."""
     file = _only(root, f"{split}_v1.0*.json")
     folders = (file.parent, *_folders(root, "spdocvqa_images", "documents"))
     for number, record in enumerate(_records(file, "data")):
@@ -143,6 +114,7 @@ def _docvqa(root: Path, split: str) -> Iterator[Make]:
 
 
 def _textvqa(root: Path, split: str) -> Iterator[Make]:
+    """Questions of TextVQA (A. Singh et al., 2019), ten answers each, in the order of ``TextVQA_0.5*_{split}.json``."""
     file = _only(root, f"TextVQA_0.5*_{split}.json")
     # Photos of the validation split come with those of the training split.
     folders = _folders(root, "test_images") if split == "test" else _folders(root, "train_images", "train_val_images")
@@ -156,6 +128,7 @@ def _textvqa(root: Path, split: str) -> Iterator[Make]:
 
 
 def _vqa2(root: Path, split: str) -> Iterator[Make]:
+    """Questions of VQA v2 on COCO (Y. Goyal et al., 2017), ten answers each."""
     split = {"val": "val2014", "train": "train2014"}.get(split, split)
     file = _only(root, f"v2_OpenEnded_mscoco_{split}_questions.json", f"OpenEnded_mscoco_{split}_questions.json")
     answers: dict[str, tuple[str, ...]] = {}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hra.errors import HraError
-from hra_lab.vqa.sets import docvqa, load, textvqa, vqa2
-from tests.helpers.vqa_sets import ANSWER, COUNT, LAYOUTS, docvqa_apart, lines, vqa2_folders
+from hra_lab.vqa.sets import load
+from tests.helpers.vqa_sets import ANSWER, COUNT, LAYOUTS, docvqa_apart, lines, vqa2, vqa2_folders
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -71,7 +71,7 @@ def test_files_of_another_kind_are_refused(tmp_path: Path, content: str) -> None
     (tmp_path / "a").mkdir()
     (tmp_path / "a/val_v1.0.json").write_text(content)
     with pytest.raises(HraError) as caught:
-        list(docvqa(tmp_path / "a"))
+        load(tmp_path / "a")
     assert caught.value.fix
 
 
@@ -91,10 +91,11 @@ def test_lines_of_another_kind_are_refused(tmp_path: Path, row: str) -> None:
     assert caught.value.fix
 
 
-@pytest.mark.parametrize("read", [docvqa, textvqa, vqa2])
-def test_a_folder_without_the_files_is_refused(tmp_path: Path, read) -> None:
+def test_questions_without_their_answers_are_refused(tmp_path: Path) -> None:
+    (annotations,) = vqa2(tmp_path).rglob("*annotations.json")
+    annotations.unlink()
     with pytest.raises(HraError, match="0 files fit"):
-        list(read(tmp_path))
+        load(tmp_path)
 
 
 def test_a_folder_of_no_known_set_is_refused(tmp_path: Path) -> None:
