@@ -15,7 +15,7 @@ from torch import Tensor
 from hra.domains import tokens
 from hra.integrations.transformers import Reduced, next_turn, reduce
 from tests.helpers.model_families import ALL, family_inputs, family_model, pictures_of
-from tests.helpers.tiny_models import IMAGE, PROCESSOR
+from tests.helpers.tiny_models import IMAGE, PROCESSOR, real_positions
 
 PROMPTS = (1, 2)
 LIMIT = 2e-6
@@ -46,7 +46,7 @@ class Case:
         mask, ids = torch.zeros_like(self.inputs["attention_mask"]), self.inputs["input_ids"]
         for row, columns in enumerate(small.columns):
             mask[row, columns[columns >= 0]] = 1
-        more, places = torch.ones_like(added), positions(self.model, self.inputs)
+        more, places = torch.ones_like(added), real_positions(self.model, self.inputs)
         if self.name in COMPACT:
             places = (mask.cumsum(-1) - 1).clamp(min=0)
         last = places.amax(-1) if places.ndim == 2 else places[1:].amax((0, 2))
@@ -155,19 +155,6 @@ class Case:
             return whole[:, length + number - 1]
         last = self.inputs["attention_mask"] * torch.arange(length)
         return whole[torch.arange(len(whole)), last.argmax(1)]
-
-
-def positions(model: Any, inputs: Mapping[str, Tensor]) -> Tensor:
-    """Position ids of whole prompts, as the models document them: [B, L] or [4, B, L]."""
-    mask = inputs["attention_mask"]
-    text = (mask.cumsum(-1) - 1).clamp(min=0)
-    if not hasattr(model.model, "get_rope_index"):
-        return text
-    places, _ = model.model.get_rope_index(
-        inputs["input_ids"], mm_token_type_ids=inputs["mm_token_type_ids"], image_grid_thw=inputs["image_grid_thw"],
-        attention_mask=mask,
-    )  # fmt: skip
-    return torch.cat([text[None], places])
 
 
 STATED = {"got_ocr2": (4, 4)}  # the grid of its pictures, which no configuration states

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
+from torch.utils.flop_counter import FlopCounterMode
 
 hf: Any = transformers  # its configurations take more names than they declare
 IMAGE, START, END, TILE, PAD = 95, 96, 97, 94, 0
@@ -188,3 +189,11 @@ def real_positions(model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         attention_mask=mask,
     )  # fmt: skip
     return torch.cat([text[None], places])
+
+
+def counted(call: Any) -> int:
+    """Floating-point operations of a call, by torch's counter."""
+    counter = FlopCounterMode(display=False)
+    with counter:
+        call()
+    return counter.get_total_flops()

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, InvalidBudget
@@ -18,9 +17,9 @@ from hra.integrations.transformers import CostModel, Dropping, Stage, Timed, con
 from hra.integrations.transformers.cost import patches_of
 from hra.integrations.transformers.language_attention import cache_argument, cache_of
 from tests.helpers.model_matrix import SERVED, Case
-from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
+from tests.helpers.tiny_models import FAMILIES, PROCESSOR, counted, model_of, prompts
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("without_gradients")]
 FAMILY = pytest.mark.parametrize("name", FAMILIES)
 # The counter also sees the products that make rotary angles: large beside nothing but models as small as these.
 CLOSE = 0.01
@@ -31,19 +30,6 @@ CLOSE = 0.01
 _UNKNOWN, _CAREFUL = ("lighton_ocr",), {"ernie4_5_vl_moe": 0.9, "video_llama_3": 0.95, "got_ocr2": 0.6}
 # Patches of padding are embedded, and left out behind it: much in these models of a few layers, .2 % in published ones.
 _PADDING = 0.07
-
-
-@pytest.fixture(autouse=True)
-def _without_gradients():
-    with torch.no_grad():
-        yield
-
-
-def counted(call: Any) -> int:
-    counter = FlopCounterMode(display=False)
-    with counter:
-        call()
-    return counter.get_total_flops()
 
 
 @contextmanager

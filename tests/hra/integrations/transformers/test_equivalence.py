@@ -14,17 +14,11 @@ from hra.integrations.transformers import Reduced, reduce
 from hra.integrations.transformers.language_attention import cache_argument
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts, real_positions, row_of
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("without_gradients")]
 IMAGES = (1, 2)
 STEPS = 8
 CLOSE: Any = {"rtol": 0.0, "atol": 1e-5}
 FAMILY = pytest.mark.parametrize("name", FAMILIES)
-
-
-@pytest.fixture(autouse=True)
-def _without_gradients():
-    with torch.no_grad():
-        yield
 
 
 @cache

@@ -20,16 +20,10 @@ from hra.integrations.transformers.encoding import Encoded
 from tests.helpers.model_families import PATCH, PINPOINTS, SIDE, family_model
 from tests.helpers.tiny_models import IMAGE, PROCESSOR, model_of, prompts
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("without_gradients")]
 CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
 ANYRES, SIZED = ("llava_next", "llava_onevision"), {"pixtral": PATCH, "mistral3": 2 * PATCH}
 made = family_model
-
-
-@pytest.fixture(autouse=True)
-def _without_gradients():
-    with torch.no_grad():
-        yield
 
 
 def batch(name: str, sizes: list[tuple[int, int]], seed: int) -> dict[str, torch.Tensor]:

@@ -15,18 +15,12 @@ from tests.helpers.model_families import family_inputs, family_model, pictures_o
 from tests.helpers.model_matrix import COLUMNS, COMPACT, LIMIT, REFUSED, SERVED, Case
 from tests.helpers.tiny_models import IMAGE, PROCESSOR
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("without_gradients")]
 EVERY = pytest.mark.parametrize("name", SERVED)
 OPTIONS: dict[str, Any] = {
     "max_new_tokens": 6, "do_sample": False, "pad_token_id": 0, "suppress_tokens": [IMAGE, 98],
     "return_dict_in_generate": True,
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _without_gradients():
-    with torch.no_grad():
-        yield
 
 
 @EVERY

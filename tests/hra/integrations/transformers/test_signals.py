@@ -19,16 +19,10 @@ from hra.integrations.transformers.signals import Signals, recorded
 from tests.helpers.model_families import family_inputs, family_model, pictures_of
 from tests.helpers.tiny_models import FAMILIES, PROCESSOR, model_of, prompts
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("without_gradients")]
 IMAGES = (1, 2)
 # SigLIP and its kind, and Qwen.
 WITHOUT_CLASS = ("gemma3", "smolvlm", "idefics3", "qwen2_5_vl", "qwen3_vl")
-
-
-@pytest.fixture(autouse=True)
-def _without_gradients():
-    with torch.no_grad():
-        yield
 
 
 def signals_of(name: str, inputs: Any) -> tuple[Any, Signals]:

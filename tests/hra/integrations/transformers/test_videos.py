@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from hra.domains import tokens
 from hra.errors import ArrayError, HraError
@@ -22,7 +21,7 @@ from hra.integrations.transformers.prompts import Prompts
 from hra.integrations.transformers.signals import Signals, recorded
 from tests.helpers.model_families import ernie4_5_vl_moe, video_llama_3
 from tests.helpers.model_matrix import LIMIT
-from tests.helpers.tiny_models import END, IMAGE, PROCESSOR, START, hf
+from tests.helpers.tiny_models import END, IMAGE, PROCESSOR, START, counted, hf
 from tests.helpers.video_models import (
     FRAMES,
     IDS,
@@ -41,16 +40,10 @@ from tests.helpers.video_models import (
     row_of,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("without_gradients")]
 CLOSE: Any = {"rtol": 0.0, "atol": 2e-6}
 PLAIN = SimpleNamespace(image_mean=[0.5] * 3, image_std=[0.5] * 3)
 FAMILY = pytest.mark.parametrize("name", [*QWEN, "llava_onevision"])
-
-
-@pytest.fixture(autouse=True)
-def _without_gradients():
-    with torch.no_grad():
-        yield
 
 
 def check_masked(name: str, inputs: Any, small: Reduced, close: Any = CLOSE) -> None:
@@ -383,13 +376,6 @@ def first_row(inputs: Any) -> dict[str, Any]:
         "input_ids": inputs["input_ids"][:1, real], "attention_mask": inputs["attention_mask"][:1, real],
         "pixel_values_videos": inputs["pixel_values_videos"][:1],
     }  # fmt: skip
-
-
-def counted(call: Any) -> int:
-    counter = FlopCounterMode(display=False)
-    with counter:
-        call()
-    return counter.get_total_flops()
 
 
 @FAMILY

@@ -13,13 +13,7 @@ from hra.integrations.transformers.language_attention import cache_argument, cac
 from tests.helpers.reallocating_cases import CLOSE, FAMILY, IMAGES, STEPS, answer, model
 from tests.helpers.tiny_models import PROCESSOR, model_of, prompts
 
-pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-@pytest.fixture(autouse=True)
-def _without_gradients():
-    with torch.no_grad():
-        yield
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("without_gradients")]
 
 
 @FAMILY
