@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from hra.domains import meshes
 from hra.errors import FileError
@@ -85,3 +86,12 @@ def refused(target: Path, content: bytes, match: str | None = None) -> None:
     with pytest.raises(FileError, match=match) as caught:
         meshes.load_clusters(target)
     assert str(target) in caught.value.where and caught.value.fix
+
+
+def with_drawn_bytes(data: st.DataObject, content: bytes, name: str) -> bytes:
+    """With one to four bytes of a section replaced by drawn ones, under a checksum that fits."""
+    values = section(content, name).copy()
+    flat = values.reshape(-1).view(np.uint8)
+    for _ in range(data.draw(st.integers(1, 4))):
+        flat[data.draw(st.integers(0, flat.size - 1))] = data.draw(st.integers(0, 255))
+    return with_section(content, name, values)

@@ -69,3 +69,9 @@ def dense_points(mesh: TriangleMesh, steps: int, most: int, rng: np.random.Gener
     shares = np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
     points = np.einsum("sc,fca->fsa", shares, mesh.positions[mesh.triangles].astype(np.float64)).reshape(-1, 3)
     return points if len(points) <= most else points[rng.choice(len(points), most, replace=False)]
+
+
+def samples_of(points: np.ndarray, triangles: np.ndarray, steps: int = 12) -> np.ndarray:
+    """Points [F * S, 3] of a lattice on each triangle, whose sides it divides into so many steps."""
+    shares = np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
+    return np.einsum("sc,fca->fsa", shares, points[triangles].astype(np.float64)).reshape(-1, 3)

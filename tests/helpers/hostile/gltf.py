@@ -185,7 +185,8 @@ def cases() -> Iterator[Case]:
     yield from _coordinates()
 
 
-def _inline() -> dict[str, Any]:
+def inline() -> dict[str, Any]:
+    """The same header with its buffer embedded."""
     header, chunk = plain()
     return edited({"buffers.0.uri": octets(chunk)}, header)
 
@@ -211,16 +212,16 @@ def _accepted() -> dict[str, dict[str, Any]]:
     strided[:, :3] = POINTS
     return {
         "with everything": document(),
-        "with one tetrahedron": _inline(),
-        "with integers written as floats": edited(whole, _inline()),
+        "with one tetrahedron": inline(),
+        "with integers written as floats": edited(whole, inline()),
         "percent-encoded": edited({"buffers.0.uri": percent}, header),
-        "with a sparse accessor": edited({**sparse, "buffers.0.uri": sparse_base}, _inline()),
+        "with a sparse accessor": edited({**sparse, "buffers.0.uri": sparse_base}, inline()),
         "with a stride": edited(
             {
                 "buffers.1": {"byteLength": 80, "uri": octets(strided.tobytes())},
                 "bufferViews.0": {"buffer": 1, "byteLength": 80, "byteStride": 20},
             },
-            _inline(),
+            inline(),
         ),
         "with unknown extensions and extras": edited(
             {"extensionsUsed": ["VENDOR_thing"], "nodes.0.extensions": {"VENDOR_thing": {"a": [1]}}, "extras": [1]}
@@ -236,10 +237,10 @@ def _accepted() -> dict[str, dict[str, Any]]:
                 "bufferViews.0": {"buffer": 1, "byteLength": 32, "byteStride": 8},
                 "accessors.0.componentType": 5122,
             },
-            _inline(),
+            inline(),
         ),
         "with an alpha mode that is unknown": edited({"materials.0.alphaMode": "SOLID"}),
-        "without a scene": edited({"scene": REMOVE, "scenes": REMOVE}, _inline()),
+        "without a scene": edited({"scene": REMOVE, "scenes": REMOVE}, inline()),
         "with minor version 1": edited({"asset.version": "2.1"}),
         "with bytes for indices": edited(
             {
@@ -247,7 +248,7 @@ def _accepted() -> dict[str, dict[str, Any]]:
                 "bufferViews.1": {"buffer": 1, "byteLength": 12},
                 "accessors.1.componentType": 5121,
             },
-            _inline(),
+            inline(),
         ),
         "with materials that are required": edited(
             {
@@ -261,7 +262,7 @@ def _accepted() -> dict[str, dict[str, Any]]:
 
 def _moved() -> dict[str, tuple[dict[str, Any], np.ndarray]]:
     """Headers with other corners than the tetrahedron's."""
-    zeros = edited({"accessors.0.bufferView": REMOVE}, _inline())
+    zeros = edited({"accessors.0.bufferView": REMOVE}, inline())
     zeros = edited(
         {
             "accessors.0.sparse": {
@@ -277,7 +278,7 @@ def _moved() -> dict[str, tuple[dict[str, Any], np.ndarray]]:
     )
     strip = edited(
         {"meshes.0.primitives.0": {"attributes": {"POSITION": 0}, "mode": 5}, "accessors.1": REMOVE},
-        _inline(),
+        inline(),
     )
     matrix = [2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 3, 0, 0, 1]
     return {
@@ -287,17 +288,17 @@ def _moved() -> dict[str, tuple[dict[str, Any], np.ndarray]]:
             edited({"meshes.0.primitives.0.mode": 6}, strip),
             POINTS[[[0, 1, 2], [0, 2, 3]]],
         ),
-        "moved by a matrix": (edited({"nodes.0.matrix": matrix}, _inline()), (_STRETCHED + _RIGHT)[FACES]),
+        "moved by a matrix": (edited({"nodes.0.matrix": matrix}, inline()), (_STRETCHED + _RIGHT)[FACES]),
         "scaled and moved": (
-            edited({"nodes.0.scale": [2, 1, 1], "nodes.0.translation": [3, 0, 0]}, _inline()),
+            edited({"nodes.0.scale": [2, 1, 1], "nodes.0.translation": [3, 0, 0]}, inline()),
             (_STRETCHED + _RIGHT)[FACES],
         ),
         "in two places": (
-            edited({"nodes.1": {"mesh": 0, "translation": [5, 0, 0]}, "scenes.0.nodes": [0, 1]}, _inline()),
+            edited({"nodes.1": {"mesh": 0, "translation": [5, 0, 0]}, "scenes.0.nodes": [0, 1]}, inline()),
             np.concatenate([TETRAHEDRON, TETRAHEDRON + _FARTHER]),
         ),
         "in the other scene": (
-            edited({"scene": 1, "scenes.1": {"nodes": [1]}, "nodes.1": {"mesh": 0, "scale": [2, 1, 1]}}, _inline()),
+            edited({"scene": 1, "scenes.1": {"nodes": [1]}, "nodes.1": {"mesh": 0, "scale": [2, 1, 1]}}, inline()),
             _STRETCHED[FACES],
         ),
     }
@@ -639,7 +640,7 @@ def _containers() -> Iterator[Case]:
     yield Case(
         "glb with an unknown chunk", _lengthened(whole, struct.pack("<I4s4s", 4, b"ABCD", b"abcd")), ".glb", TETRAHEDRON
     )
-    yield Case("glb with embedded buffers", glb(_inline()), ".glb", TETRAHEDRON)
+    yield Case("glb with embedded buffers", glb(inline()), ".glb", TETRAHEDRON)
     yield Case("glb with bytes behind its end", whole + b"abcd", ".glb", TETRAHEDRON)
     beside = edited({"buffers.0.uri": "my%20buffer.bin"}, header)
     yield Case("gltf with a buffer beside it", text(beside), ".gltf", TETRAHEDRON, beside={"my buffer.bin": chunk})

@@ -158,11 +158,7 @@ def test_forged_pages_never_crash(data: st.DataObject, target: Path, packed_file
 def test_forged_tables_never_crash(data: st.DataObject, target: Path, packed_file: Path) -> None:
     content = packed_file.read_bytes()
     name = data.draw(st.sampled_from(["stored", "grid", "page_bytes", "page_end", "vertex_count", "triangle_count"]))
-    values = mesh_file.section(content, name).copy()
-    flat = values.reshape(-1).view(np.uint8)
-    for _ in range(data.draw(st.integers(1, 4))):
-        flat[data.draw(st.integers(0, flat.size - 1))] = data.draw(st.integers(0, 255))
-    target.write_bytes(mesh_file.with_section(content, name, values))
+    target.write_bytes(mesh_file.with_drawn_bytes(data, content, name))
     use(target)
 
 

@@ -43,11 +43,7 @@ def test_forged_tables_never_crash(data: st.DataObject, target: Path, dressed_fi
     content = dressed_file.read_bytes()
     tables = [name for name, entry in mesh_file.entries(content).items() if entry["kind"] != 3]
     name = data.draw(st.sampled_from([name for name in tables if name != "page_crc"]))
-    values = mesh_file.section(content, name).copy()
-    flat = values.reshape(-1).view(np.uint8)
-    for _ in range(data.draw(st.integers(1, 4))):
-        flat[data.draw(st.integers(0, flat.size - 1))] = data.draw(st.integers(0, 255))
-    target.write_bytes(mesh_file.with_section(content, name, values))
+    target.write_bytes(mesh_file.with_drawn_bytes(data, content, name))
     use(target)
 
 

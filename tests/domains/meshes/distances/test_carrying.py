@@ -15,18 +15,12 @@ from hra.domains.meshes.building.settings import Workers
 from hra.domains.meshes.building.sides import carried_deviations
 from hra.domains.meshes.distances.carrying import Carried
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
-from tests.helpers.surface_distance import true_distances
-
-SHARES = np.array([(i, j, 8 - i - j) for i in range(9) for j in range(9 - i)]) / 8
-
-
-def samples_of(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    return np.einsum("sc,fca->fsa", SHARES, points[triangles].astype(np.float64)).reshape(-1, 3)
+from tests.helpers.surface_distance import samples_of, true_distances
 
 
 def farthest(points: np.ndarray, triangles: np.ndarray, others: np.ndarray) -> float:
     """The largest distance of samples of ``triangles`` [F, 3] from the surface ``others`` [G, 3]."""
-    found = true_distances(samples_of(points, triangles), meshes.TriangleMesh(points, others.astype(np.uint32)))
+    found = true_distances(samples_of(points, triangles, 8), meshes.TriangleMesh(points, others.astype(np.uint32)))
     return float(found.max(initial=0.0))
 
 

@@ -15,9 +15,7 @@ from hra.domains.meshes.distances.triangle_distance import (
     square_distance,
     surface_memory,
 )
-from tests.helpers.surface_distance import distances, true_distances
-
-SHARES = np.array([(i, j, 12 - i - j) for i in range(13) for j in range(13 - i)]) / 12
+from tests.helpers.surface_distance import distances, samples_of, true_distances
 
 
 def patches(*groups: tuple[np.ndarray, np.ndarray]) -> Patches:
@@ -30,10 +28,6 @@ def patches(*groups: tuple[np.ndarray, np.ndarray]) -> Patches:
 
 def bounds(points: np.ndarray, moved: Patches, onto: Patches, enough: float = 0.0) -> np.ndarray:
     return group_deviations(points, moved, onto, np.full(len(moved.groups) - 1, enough))
-
-
-def samples_of(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    return np.einsum("sc,fca->fsa", SHARES, points[triangles].astype(np.float64)).reshape(-1, 3)
 
 
 def one_group(points: np.ndarray, fine: np.ndarray, coarse: np.ndarray) -> tuple[float, float]:
@@ -77,7 +71,7 @@ def test_deviations_of_both_sides_count(seed: int, moved: int, onto: int) -> Non
         [distances(samples, np.repeat(points[t].astype(np.float64)[None], len(samples), 0)) for t in second]
     )
     off, away = off.astype(np.float32), away.astype(np.float32)
-    least = (to_each + away[:, None]).min(axis=0) + np.repeat(off, len(SHARES))
+    least = (to_each + away[:, None]).min(axis=0) + np.repeat(off, len(samples) // len(first))
     assert least.max() <= bound * (1 + 1e-6)
 
 

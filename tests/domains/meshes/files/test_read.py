@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -19,9 +18,9 @@ import trimesh
 from hra.domains import meshes
 from hra.errors import FileError, HraError, LimitExceeded, MeshError, MissingExtra, RepairWarning
 from hra.files.limits import Limits
+from tests.helpers.hostile.cases import FACES, POINTS
+from tests.helpers.hostile.gltf import inline
 
-POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
-FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [0, 3, 2]], np.uint32)
 OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
 
 
@@ -33,22 +32,7 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 
 def gltf(**changes: Any) -> dict[str, Any]:
     """A glTF with one embedded tetrahedron; ``changes`` replace top-level entries."""
-    data = POINTS.tobytes() + FACES.astype(np.uint16).tobytes()
-    uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
-    header: dict[str, Any] = {
-        "asset": {"version": "2.0"},
-        "scenes": [{"nodes": [0]}],
-        "scene": 0,
-        "nodes": [{"mesh": 0}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
-        "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 1]},
-            {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"},
-        ],
-        "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
-        "buffers": [{"byteLength": 72, "uri": uri}],
-    }
-    return header | changes
+    return inline() | changes
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".obj", ".off", ".ply", ".stl"])
