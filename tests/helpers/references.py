@@ -12,15 +12,7 @@ from hra.allocating.allocation import Allocation
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
-
-
-def closed_sets(hierarchy: Hierarchy) -> np.ndarray:
-    """Every down-closed set of refinements, bool [S, R]; for at most 16 refinements."""
-    size = len(hierarchy)
-    sets = (np.arange(2**size)[:, None] >> np.arange(size) & 1).astype(bool)
-    for before, after in hierarchy.edges:
-        sets = sets[~sets[:, after] | sets[:, before]]
-    return sets
+from hra.testing.traversal import closed_sets
 
 
 def affordable_sets(problem: Problem) -> np.ndarray:

@@ -19,10 +19,11 @@ import hra
 from hra.allocating.allocation import Allocation
 from hra.errors import BackendUnavailable, InfeasibleShares, RepairWarning
 from hra.model.hierarchy import Hierarchy
+from hra.testing.traversal import closed_sets
 from hra.traversals.exact import Exact
 from tests.helpers.allocators import Plain, Table, problem_of
 from tests.helpers.hierarchies import FORESTS, KINDS, case
-from tests.helpers.references import affordable_sets, closed_sets
+from tests.helpers.references import affordable_sets
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/support-matrix.md").read_text(encoding="utf-8")

@@ -17,10 +17,11 @@ from hra.errors import HraError
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.model.solution import Solution
+from hra.testing.traversal import closed_sets
 from hra.traversals.base import Traversal
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import KINDS, case
-from tests.helpers.references import affordable_sets, closed_sets
+from tests.helpers.references import affordable_sets
 
 # One root whose split gains 6, and two children whose splits gain 1 and 2.
 TREE = Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], np.ones(7), cost_unit="tokens")

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import hra
 from hra.allocating.curve import curve
 from hra.model.hierarchy import Hierarchy
+from hra.testing.traversal import closed_sets
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import FORESTS, KINDS, case
 from tests.helpers.instances import Instance, instances
 from tests.helpers.rational import Exactly
 from tests.helpers.rational import closed_sets as every_set
-from tests.helpers.references import closed_sets
 
 seeds = st.integers(0, 2**32 - 1)
 

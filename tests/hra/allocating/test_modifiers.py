@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import ArrayError, BudgetTooSmall, HierarchyError
 from hra.model.hierarchy import Hierarchy
+from hra.testing.traversal import closed_sets
 from tests.helpers.hierarchies import case, random_parents
 from tests.helpers.modifiers_cases import allocator, kinds, room, seeds
-from tests.helpers.references import closed_sets
 from tests.helpers.traversals import TRAVERSALS
 
 

@@ -32,7 +32,7 @@ def test_memory_grows_with_the_files(needed: int, fixed: int, per_byte: int, siz
     assert kept == (needed <= fixed + per_byte * size)
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, True, None])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "1", True, None])
 def test_a_limit_is_a_whole_number_above_0(value):
     with pytest.raises(HraError, match="pixels"):
         Limits(pixels=value)

@@ -16,9 +16,9 @@ from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.pooling.limits import MemberLimits
 from hra.pooling.pool import PooledAllocation, clearing_price, dual_bound, pool, relaxed_value
+from hra.testing.traversal import closed_sets
 from tests.helpers.allocators import Plain, Table
 from tests.helpers.hierarchies import FORESTS, KINDS, case
-from tests.helpers.references import closed_sets
 from tests.helpers.traversals import TRAVERSALS
 
 seeds = st.integers(0, 2**32 - 1)

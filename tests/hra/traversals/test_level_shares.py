@@ -11,10 +11,11 @@ from hypothesis import given
 import hra
 from hra.errors import ArrayError, HierarchyError, HraError, InfeasibleShares
 from hra.model.hierarchy import Hierarchy
+from hra.testing.traversal import closed_sets
 from tests.helpers.allocators import Plain, Table, allocate
 from tests.helpers.hierarchies import FORESTS, case, depths, random_parents
 from tests.helpers.level_shares_cases import amounts, asked, kinds, seeds, walked_levels
-from tests.helpers.references import bound_of, closed_sets
+from tests.helpers.references import bound_of
 
 # ---- against all sets ---
 

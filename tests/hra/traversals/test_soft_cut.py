@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 import hra
 from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, InvalidBudget
 from hra.model.hierarchy import Hierarchy
+from hra.testing.traversal import closed_sets
 from hra.traversals import soft_cut as traversal
 from hra.traversals.soft_cut import SoftCut
 from tests.helpers.allocators import Plain, Table, allocate, problem_of
 from tests.helpers.hierarchies import FORESTS, KINDS, case, random_groups, random_parents
-from tests.helpers.references import best_gain, closed_sets, linear_bound
+from tests.helpers.references import best_gain, linear_bound
 
 torch = pytest.importorskip("torch")
 

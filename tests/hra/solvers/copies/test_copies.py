@@ -8,7 +8,7 @@ from hra.model.hierarchy import Hierarchy
 from hra.solvers.copies.at_price import sets_at_price
 from hra.solvers.copies.blocks import all_rows, even_shares, in_blocks, in_rows
 from hra.solvers.copies.copies import Copies
-from tests.helpers.references import closed_sets
+from hra.testing.traversal import closed_sets
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -16,12 +16,13 @@ from hra.solvers.dag.dag_relaxation import Chord, Part, price_range
 from hra.solvers.dag.max_closure import max_closure
 from hra.solvers.dag.split_flow import better_set, surplus_bound
 from hra.solvers.relaxation import Relaxation, relaxation
+from hra.testing.traversal import closed_sets
 from hra.traversals.hull import Hull
 from hra_lab.inputs import cluster_dag
 from tests.helpers.allocators import problem_of
 from tests.helpers.compiled_kinds import kinds_compiled
 from tests.helpers.hierarchies import case, random_closed_set, random_dag, random_edges, random_groups
-from tests.helpers.references import best_gain, closed_sets, linear_bound
+from tests.helpers.references import best_gain, linear_bound
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.dag.max_closure import edges_among, hopeful, max_closure
 from hra.solvers.dag.split_flow import even_shares, surplus_bound
+from hra.testing.traversal import closed_sets
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import case
-from tests.helpers.references import closed_sets, smallest_closure
+from tests.helpers.references import smallest_closure
 
 seeds = st.integers(0, 2**32 - 1)
 

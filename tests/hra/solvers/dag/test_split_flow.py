@@ -9,10 +9,10 @@ from hra.model.hierarchy import Hierarchy
 from hra.solvers.dag import dag_relaxation
 from hra.solvers.dag.dag_relaxation import Chord, Part
 from hra.solvers.dag.split_flow import closure, even_shares, surplus_bound
+from hra.testing.traversal import closed_sets
 from hra_lab.inputs import cluster_dag
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import case
-from tests.helpers.references import closed_sets
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.forest.pava import blocks, hull_slopes, relaxed_gain
+from hra.testing.traversal import closed_sets
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import FORESTS, case
-from tests.helpers.references import closed_sets
 from tests.helpers.relaxation_cases import node_parents, seeds
 
 

@@ -5,15 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hra
 from hra.errors import OutOfMemory
 from hra.solvers.picking.density_peaks import DensityPeaks
-from hra.traversals.in_turn import InTurn
-
-
-def cut_of(rules, budget: int, gains, **attributes) -> list[int]:
-    flat = hra.Hierarchy.flat([1] * len(gains), attributes=attributes)
-    return hra.solve(flat, budget, gains=gains, traversal=InTurn(tuple(rules))).cut.tolist()
+from tests.helpers.traversals import cut_of
 
 
 def plain_peaks(points: np.ndarray, count: int, neighbours: int) -> list[int]:

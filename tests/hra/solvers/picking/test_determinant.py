@@ -4,14 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hra
 from hra.solvers.picking.determinant import Determinant
-from hra.traversals.in_turn import InTurn
-
-
-def cut_of(rules, budget: int, gains, **attributes) -> list[int]:
-    flat = hra.Hierarchy.flat([1] * len(gains), attributes=attributes)
-    return hra.solve(flat, budget, gains=gains, traversal=InTurn(tuple(rules))).cut.tolist()
+from tests.helpers.traversals import cut_of
 
 
 def plain_determinant(kernel: np.ndarray, count: int) -> list[int]:

@@ -5,18 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hra
 from hra.errors import MetricError
 from hra.solvers.picking import determinant, farthest
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
 from hra.solvers.picking.picker import Picker, Top
-from hra.traversals.in_turn import InTurn
-
-
-def cut_of(rules, budget: int, gains, **attributes) -> list[int]:
-    flat = hra.Hierarchy.flat([1] * len(gains), attributes=attributes)
-    return hra.solve(flat, budget, gains=gains, traversal=InTurn(tuple(rules))).cut.tolist()
+from tests.helpers.traversals import cut_of
 
 
 def plain_max_min(vectors: np.ndarray, count: int) -> list[int]:

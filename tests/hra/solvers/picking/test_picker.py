@@ -13,12 +13,7 @@ from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
 from hra.solvers.picking.farthest import Farthest
 from hra.solvers.picking.picker import Bands, Changed, Strided, Top, Windows, attribute
-from hra.traversals.in_turn import InTurn
-
-
-def cut_of(rules, budget: int, gains, **attributes) -> list[int]:
-    flat = hra.Hierarchy.flat([1] * len(gains), attributes=attributes)
-    return hra.solve(flat, budget, gains=gains, traversal=InTurn(tuple(rules))).cut.tolist()
+from tests.helpers.traversals import cut_of
 
 
 def test_an_attribute_is_that_of_the_node_which_a_refinement_adds():

@@ -9,10 +9,11 @@ from hypothesis import given
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.dag.split_flow import surplus_bound
 from hra.solvers.search.penalties import Relaxed, find_undecided, penalties, relax
+from hra.testing.traversal import closed_sets
 from tests.helpers.allocators import problem_of
 from tests.helpers.hierarchies import FORESTS, case
 from tests.helpers.penalties_cases import kinds, random_shares, seeds
-from tests.helpers.references import affordable_sets, closed_sets
+from tests.helpers.references import affordable_sets
 
 
 def relaxed_at(hierarchy: Hierarchy, gain: np.ndarray, price: float, share: np.ndarray) -> tuple[Relaxed, float]:
