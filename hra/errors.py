@@ -6,6 +6,9 @@ lines and exits with code 2; programs branch on the class or on the stable ``cod
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class HraError(Exception):
     """Base of all errors of hra.
@@ -200,6 +203,20 @@ class MissingExtra(HraError):
         )
         error.package = package
         return error
+
+
+@contextmanager
+def needs(package: str, extra: str) -> Iterator[None]:
+    """For the imports of an optional ``package``, which the extra ``hra[extra]`` provides.
+
+    Raises
+    ------
+    MissingExtra : an import within failed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra.of(package, extra) from error
 
 
 class HraWarning(UserWarning):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, MissingExtra
+from hra.errors import ArrayError, needs
 from hra.model.arrays import indices, numbers, to_numpy, whole_in
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.base import is_whole
@@ -173,10 +173,8 @@ def _learned(tokens: np.ndarray, weight: np.ndarray, size: int, seed: int) -> np
 
 def _means(tokens: np.ndarray, weight: np.ndarray, size: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Means of k-means, the mean that each token belongs to, and what it misses: weight times squared distance."""
-    try:
+    with needs("scikit-learn", "learn"):
         from sklearn.cluster import KMeans
-    except ImportError as error:
-        raise MissingExtra.of("scikit-learn", "learn") from error
     how: dict[str, Any] = {"init": "random", "n_init": 1, "max_iter": _ROUNDS}
     found = KMeans(size, random_state=seed, **how).fit(tokens, sample_weight=weight)
     part = np.asarray(found.labels_, np.int64)

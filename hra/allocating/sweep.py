@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hra.allocating.allocation import Allocation, ratio
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.compiling import Stopwatch
-from hra.errors import FileError, HraError, MissingExtra, wrong_kind
+from hra.errors import FileError, HraError, needs, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import local_path
 from hra.model.arrays import POSITIVE, whole_in
@@ -280,10 +280,8 @@ def plot(sweep: Sweep, path: Any, measure: str) -> Any:
 
 
 def _figure(sweep: Sweep, measure: str) -> Any:
-    try:
+    with needs("matplotlib", "viz"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra.of("matplotlib", "viz") from error
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.subplots()
     for number, name in enumerate(dict.fromkeys(row.traversal for row in sweep.rows)):

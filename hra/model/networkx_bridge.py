@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.errors import HierarchyError, MissingExtra
+from hra.errors import HierarchyError, needs
 from hra.model.arrays import is_number
 
 if TYPE_CHECKING:
@@ -62,10 +62,8 @@ def to_networkx(costs: np.ndarray, added: Group, removed: Group, edges: np.ndarr
 
 
 def _networkx() -> Any:
-    try:
+    with needs("networkx", "networkx"):
         import networkx
-    except ImportError as error:
-        raise MissingExtra.of("networkx", "networkx") from error
     return networkx
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra.kernels.raster.context import Context
 from hra.kernels.raster.window import Window
 
@@ -83,11 +83,9 @@ class ViewWindow:
         panel: Callable[[Any], Callable[[Any, Any], None]],
         keys: Mapping[str, Key],
     ) -> None:
-        try:
+        with needs("imgui-bundle", "window"):
             # Before GLFW: it is linked against one of its own, and says where that is when it is imported.
             from imgui_bundle import imgui
-        except ImportError as error:
-            raise MissingExtra.of("imgui-bundle", "window") from error
         self._imgui: Any = imgui
         self._window = Window(size, title)
         self._size = self._window.size

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from hra.errors import BackendUnavailable, MissingExtra
+from hra.errors import BackendUnavailable, needs
 from hra.kernels.raster.functions import CONTEXT_LOST, MAJOR_VERSION, NO_ERROR, OUT_OF_MEMORY, Functions
 
 if TYPE_CHECKING:
@@ -34,10 +34,8 @@ DRIVER_FIX = (
 
 def standalone() -> moderngl.Context:
     """A new context without a window; errors as in `Context`."""
-    try:
+    with needs("moderngl", "gl"):
         import moderngl
-    except ImportError as error:
-        raise MissingExtra.of("moderngl", "gl") from error
     try:
         return moderngl.create_context(require=VERSION, standalone=True, backend="egl")  # pyright: ignore[reportArgumentType]
     except Exception as error:  # ModernGL raises plain Exception for whatever a driver lacks

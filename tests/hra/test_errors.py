@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import pickle
 from concurrent.futures import ProcessPoolExecutor
@@ -11,7 +12,7 @@ from multiprocessing import get_context
 import pytest
 
 from hra import errors
-from hra.errors import HraError, HraWarning, MissingExtra, RepairWarning, UnitMismatch
+from hra.errors import HraError, HraWarning, MissingExtra, RepairWarning, UnitMismatch, needs
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HraError)]
 
@@ -64,6 +65,14 @@ def test_a_missing_extra_prints_the_install_command():
     error = MissingExtra.of("trimesh", "meshes")
     assert error.fix == "pip install 'hra[meshes]'"
     assert "'trimesh'" in error.what
+
+
+def test_imports_that_need_an_extra_name_it_and_other_errors_stay():
+    with pytest.raises(MissingExtra, match="pip install 'hra\\[meshes\\]'") as caught, needs("trimesh", "meshes"):
+        importlib.import_module("hra_is_not_installed")
+    assert caught.value.package == "trimesh" and isinstance(caught.value.__cause__, ImportError)
+    with pytest.raises(KeyError), needs("trimesh", "meshes"):
+        raise KeyError
 
 
 def test_warnings_can_be_filtered_as_one_family():

@@ -25,7 +25,7 @@ from hra.console import (
 )
 from hra.console.camera_options import vector
 from hra.domains.meshes.commands.limits import BuiltMesh
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra.files.atomic_write import write_folder
 from hra.files.local_files import warn_of_older
 
@@ -142,10 +142,8 @@ def _png(picture: np.ndarray) -> bytes:
 
 def _small(picture: np.ndarray) -> Any:
     """A frame of the GIF."""
-    try:
+    with needs("pillow", "demo"):
         from PIL import Image
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "demo") from error
     image = Image.fromarray(picture)
     image.thumbnail((_GIF_WIDTH, _GIF_WIDTH))
     return image

@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.domains.meshes.files.gltf_accessors import COLUMNS, COMPONENT, Views
 from hra.domains.meshes.files.structure import Misfit, index, mapping, record, whole
-from hra.errors import FileError, MissingExtra, RepairWarning
+from hra.errors import FileError, RepairWarning, needs
 
 NAME = "KHR_draco_mesh_compression"
 _RECORD = record(
@@ -79,10 +79,8 @@ def _decoded(views: Views, entry: dict[str, Any], primitive: dict[str, Any], whe
 
 
 def _read(data: bytes, where: str) -> Any:
-    try:
+    with needs("DracoPy", "draco"):
         import DracoPy
-    except ImportError as error:
-        raise MissingExtra.of("DracoPy", "draco") from error
     try:
         mesh = DracoPy.decode(data)
     except Exception as error:  # the package raises several

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.files.structure import Misfit, flag, index, record, text, whole
-from hra.errors import FileError, MissingExtra
+from hra.errors import FileError, needs
 
 NAMES = ("EXT_meshopt_compression", "KHR_meshopt_compression")
 _RECORD = record(
@@ -138,8 +138,6 @@ def meshopt_codec() -> Any:
     ------
     MissingExtra : it is not installed.
     """
-    try:
+    with needs("meshoptimizer", "meshes"):
         import meshoptimizer
-    except ImportError as error:
-        raise MissingExtra.of("meshoptimizer", "meshes") from error
     return meshoptimizer

@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import check_triangles
-from hra.errors import FileError, MissingExtra, RepairWarning
+from hra.errors import FileError, RepairWarning, needs
 
 # Normals whose squared length is nearer to 1 than this are kept bit by bit.
 _UNIT = 1e-5
@@ -233,10 +233,8 @@ def ears(points: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, str]:
     -------
     int64 [T, 3], numbers of points, counter-clockwise seen against the normal.
     """
-    try:
+    with needs("mapbox_earcut", "meshes"):
         import mapbox_earcut
-    except ImportError as error:
-        raise MissingExtra.of("mapbox_earcut", "meshes") from error
     count = len(points)
     toward = normal / np.linalg.norm(normal)
     across = np.cross(toward, np.eye(3)[np.abs(toward).argmin()])

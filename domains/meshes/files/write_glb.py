@@ -18,7 +18,7 @@ import numpy as np
 from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import completed_normals
-from hra.errors import FileError, MissingExtra, RepairWarning
+from hra.errors import FileError, RepairWarning, needs
 from hra.files.atomic_write import write_atomically
 from hra.files.ply import binary_table
 
@@ -219,10 +219,8 @@ def left_out(attributes: Sequence[str], suffix: str) -> list[str]:
 
 
 def _by_trimesh(mesh: TriangleMesh, kind: str) -> bytes:
-    try:
+    with needs("trimesh", "formats"):
         import trimesh
-    except ImportError as error:
-        raise MissingExtra.of("trimesh", "formats") from error
     places = _places(mesh)
     if kind == "stl" and any(mesh.origin):
         what = f"STL holds float32: coordinates count from {list(mesh.origin)}"

@@ -20,7 +20,7 @@ from hra.domains.meshes.files.resolver import MAX_PIXELS, as_png
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.materials import Material, image_suffix, is_ktx2
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.errors import FileError, MissingExtra, RepairWarning
+from hra.errors import FileError, RepairWarning, needs
 from hra.files.atomic_write import write_atomically
 from hra.files.images.opening import decoded_upright
 
@@ -52,10 +52,8 @@ def write_usd(chain: DiscreteLOD, path: str | Path) -> None:
 
 def _usd() -> Any:
     """The modules of USD, whose stubs know few of their names."""
-    try:
+    with needs("usd-core", "usd"):
         return SimpleNamespace(**{name: importlib.import_module(f"pxr.{name}") for name in _MODULES})
-    except ImportError as error:
-        raise MissingExtra.of("usd-core", "usd") from error
 
 
 def _staged(chain: DiscreteLOD, folder: Path, suffix: str) -> Path:

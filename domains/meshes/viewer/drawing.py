@@ -21,7 +21,16 @@ from hra.camera import Camera
 from hra.camera.framing import fit_camera, is_centred
 from hra.domains.meshes.files.resolver import MAX_PIXELS
 from hra.domains.meshes.mesh.materials import Material, is_ktx2
-from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, MissingExtra, RepairWarning, wrong_kind
+from hra.errors import (
+    BackendUnavailable,
+    CameraError,
+    HraError,
+    ImageError,
+    MissingExtra,
+    RepairWarning,
+    needs,
+    wrong_kind,
+)
 from hra.files.images.files import png_bytes
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
 from hra.model.arrays import indices
@@ -103,10 +112,8 @@ def new_plotter(size: tuple[int, int], *, off_screen: bool) -> Any:
     if headless():
         # Without it VTK tries for an X server first, and complains on standard error.
         os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
-    try:
+    with needs("pyvista", "viz"):
         import pyvista
-    except ImportError as error:
-        raise MissingExtra.of("pyvista", "viz") from error
     with pyvista.vtk_verbosity("off"):
         plotter: Any = pyvista.Plotter(off_screen=off_screen, window_size=list(size), lighting="light kit")
     if plotter.render_window.GetClassName() == "vtkOSOpenGLRenderWindow" and not find_library("OSMesa"):

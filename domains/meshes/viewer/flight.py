@@ -18,7 +18,7 @@ from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.mesh_streamer import MeshStreamer, MeshUpdate
 from hra.domains.meshes.asset.paging import PageAllocator
 from hra.domains.meshes.viewer.renderer import FrameColoring, Renderer
-from hra.errors import CameraError, MissingExtra
+from hra.errors import CameraError, needs
 from hra.files.images import quality
 from hra.kernels.raster import EMPTY
 from hra.kernels.raster.clusters.renderer import FrameFacts
@@ -165,10 +165,8 @@ def _difference(renderer: Renderer, full: Renderer, camera: Camera, finest: np.n
 
 def flight_plot(frames: Sequence[dict[str, Any]], pool_bytes: float) -> bytes:
     """A PNG of the frames' records, see `hra.domains.meshes.commands.flying`: bytes, triangles, and differences."""
-    try:
+    with needs("matplotlib", "viz"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra.of("matplotlib", "viz") from error
     compared = frames[0]["flip"] is not None
     figure = Figure(figsize=(9, 7.5 if compared else 5.2), layout="constrained")
     held, drawn, *shown = figure.subplots(2 + compared, sharex=True)

@@ -11,7 +11,7 @@ from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.files.gltf_materials import WRAPS
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.viewer.drawing import base_color_image, distinct_colors
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError, needs
 from hra.kernels.raster.clusters.renderer import ClusterRenderer
 from hra.kernels.raster.clusters.shading import Shading, SurfaceColor
 from hra.model.hierarchy import Hierarchy
@@ -104,8 +104,6 @@ def cluster_colors(hierarchy: Hierarchy, coloring: ClusterColoring) -> np.ndarra
 
 
 def _map(name: str, values: np.ndarray) -> np.ndarray:
-    try:
+    with needs("matplotlib", "viz"):
         from matplotlib import colormaps
-    except ImportError as error:
-        raise MissingExtra.of("matplotlib", "viz") from error
     return np.round(255 * colormaps[name](values)[:, :3]).astype(np.uint8)

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from hra.errors import FileError, HraError, MissingExtra, RepairWarning
+from hra.errors import FileError, HraError, RepairWarning, needs
 from hra.files.ply.colors import shown_colors
 
 # Bytes of a record of each kind without its content.
@@ -128,11 +128,9 @@ def las_library() -> tuple[Any, Any]:
     ------
     MissingExtra : they are not installed.
     """
-    try:
+    with needs("laspy", "points"):
         import laspy
         import lazrs
-    except ImportError as error:
-        raise MissingExtra.of("laspy", "points") from error
     return laspy, lazrs
 
 

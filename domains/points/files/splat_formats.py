@@ -19,7 +19,7 @@ import numpy as np
 
 from hra.domains.points.cloud.clouds import BANDS, SplatCloud
 from hra.domains.points.files.finite import checked_splats
-from hra.errors import FileError, MissingExtra, RepairWarning
+from hra.errors import FileError, RepairWarning, needs
 from hra.files.limits import DEFAULT
 from hra.files.ply import Columns
 
@@ -151,10 +151,8 @@ def _cut(data: bytes, lengths: list[int]) -> list[np.ndarray]:
 
 def _streams(data: bytes, count: int, lengths: list[int]) -> list[np.ndarray]:
     """The parts of version 4, each packed by itself."""
-    try:
+    with needs("zstandard", "points"):
         import zstandard
-    except ImportError as error:
-        raise MissingExtra.of("zstandard", "points") from error
     (at,) = struct.unpack_from("<I", data, 16)
     table = [struct.unpack_from("<QQ", data, at + 16 * k) for k in range(count)]
     at += 16 * count

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from hra.errors import HraError, ImageError, MissingExtra
+from hra.errors import HraError, ImageError, needs
 from hra.files.images.opening import as_image_error
 from hra.model.arrays import is_number
 
@@ -85,8 +85,6 @@ class TileCache:
 
 def openimageio() -> ModuleType:
     """The package OpenImageIO; :class:`MissingExtra` if it is not installed."""
-    try:
+    with needs("OpenImageIO", "textures"):
         import OpenImageIO
-    except ImportError as error:
-        raise MissingExtra.of("OpenImageIO", "textures") from error
     return OpenImageIO

@@ -8,7 +8,7 @@ from typing import Any
 from hra.allocating.allocation import ratio
 from hra.domains.tokens.context.token_builder import Choice
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError, needs
 
 Row = dict[str, Any]
 
@@ -87,8 +87,6 @@ def pyarrow() -> Any:
     ------
     MissingExtra : it is not installed.
     """
-    try:
+    with needs("pyarrow", "corpus"):
         import pyarrow as arrow
-    except ImportError as error:
-        raise MissingExtra.of("pyarrow", "corpus") from error
     return arrow

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hra.errors import MissingExtra
+from hra.errors import needs
 
 GAP = 8  # pixels between pictures and around text
 
@@ -23,10 +23,8 @@ def written(canvas: np.ndarray, lines: Sequence[str], indent: int = GAP, height:
     ------
     MissingExtra : Pillow is not installed.
     """
-    try:
+    with needs("pillow", "tokens"):
         from PIL import Image, ImageDraw, ImageFont
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "tokens") from error
     height = height or line_height(canvas.shape[1])
     picture = Image.fromarray(canvas)
     draw, font = ImageDraw.Draw(picture), ImageFont.load_default(round(0.72 * height))

@@ -13,7 +13,7 @@ from hra.caching import cached_property
 from hra.domains.tokens.relevance.cosine import cosine_similarity
 from hra.domains.tokens.relevance.together import encode_all
 from hra.domains.tokens.text.words import unicode_text
-from hra.errors import MetricError, MissingExtra
+from hra.errors import MetricError, needs
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -120,10 +120,8 @@ class TextImageRelevance:
     def _loaded(self) -> tuple[Any, Any]:
         if not isinstance(self.model, str):
             return self.model.eval(), self.processor
-        try:
+        with needs("transformers", "vlm"):
             from transformers import AutoModel, AutoProcessor
-        except ImportError as error:
-            raise MissingExtra.of("transformers", "vlm") from error
         return AutoModel.from_pretrained(self.model).eval(), self.processor or AutoProcessor.from_pretrained(self.model)
 
 

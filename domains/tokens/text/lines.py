@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra.files.images.arrays import LUMA
 
 _LONG = 12.0  # aspect from which a line is not a label and no value
@@ -120,10 +120,8 @@ def likeness_lines(image: np.ndarray, scale: float) -> list[TextLine]:
     ------
     MissingExtra : SciPy is not installed.
     """
-    try:
+    with needs("scipy", "tokens"):
         from scipy import ndimage
-    except ImportError as error:
-        raise MissingExtra.of("scipy", "tokens") from error
     grey = image @ LUMA
     strokes = np.abs(np.diff(grey, axis=1, append=grey[:, -1:])) > _STEP
     smeared = ndimage.binary_closing(np.pad(strokes, _GAP), np.ones((1, _GAP)))[_GAP:-_GAP, _GAP:-_GAP]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hra.domains.tokens.text.lines import TextLine
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra.files.onnx_constants import float32_constants
 
 _HEIGHT = 48  # of the lines that the recogniser was trained with, in pixels
@@ -152,10 +152,8 @@ def _legible_width(strip: np.ndarray, long: bool) -> int:
 
 @cache
 def _engine() -> Any:
-    try:
+    with needs("rapidocr", "ocr"):
         from rapidocr import RapidOCR
-    except ImportError as error:
-        raise MissingExtra.of("rapidocr", "ocr") from error
     return RapidOCR(params=_OPTIONS)
 
 

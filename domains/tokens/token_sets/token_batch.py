@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.tokens.embedding.feature_grid import Grid, is_torch, move_to, take_rows
 from hra.domains.tokens.embedding.positions import PositionKind
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import ArrayError, MissingExtra
+from hra.errors import ArrayError, needs
 from hra.model.arrays import to_numpy
 
 
@@ -108,10 +108,8 @@ class TokenBatch:
         ------
         MissingExtra : torch is not installed.
         """
-        try:
+        with needs("torch", "torch"):
             from torch import as_tensor
-        except ImportError as error:
-            raise MissingExtra.of("torch", "torch") from error
         return replace(self, values=as_tensor(self.values))
 
     def _of(self, get: Callable[[TokenSet], np.ndarray], kind: type, *width: int) -> Any:

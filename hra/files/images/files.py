@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.errors import FileError, ImageError, MissingExtra
+from hra.errors import FileError, ImageError, needs
 from hra.files.atomic_write import write_atomically
 from hra.files.images.arrays import as_image, decode
 from hra.files.images.opening import decoded_upright, open_upright
@@ -113,10 +113,8 @@ def save_png(path: str | os.PathLike[str], image: Any) -> None:
 
 def png_bytes(image: Any) -> bytes:
     """The file that `save_png` writes for an image; errors as there."""
-    try:
+    with needs("pillow", "textures"):
         from PIL import Image
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "textures") from error
     samples = as_image(image)
     if np.shape(image)[2:] in ((), (1,)):
         samples = samples[..., 0]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from hra.errors import HraError, ImageError, MissingExtra, OutOfMemory, RepairWarning
+from hra.errors import HraError, ImageError, OutOfMemory, RepairWarning, needs
 from hra.files.local_files import open_regular
 
 if TYPE_CHECKING:
@@ -158,10 +158,8 @@ def as_image_error(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _open(stream: IO[bytes], path: str | os.PathLike[str], max_pixels: int) -> Image.Image:
-    try:
+    with needs("pillow", "textures"):
         from PIL import Image, UnidentifiedImageError
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "textures") from error
     try:
         with _pillow_warnings():
             image = Image.open(stream, formats=FORMATS)

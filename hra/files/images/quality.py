@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ImageError, MissingExtra
+from hra.errors import ImageError, needs
 from hra.files.images.arrays import luma
 from hra.model.arrays import numbers, to_numpy
 
@@ -57,10 +57,8 @@ def ssim(image: np.ndarray, reference: np.ndarray) -> float:
     ImageError : different shapes.
     MissingExtra : scikit-image is not installed.
     """
-    try:
+    with needs("scikit-image", "tokens"):
         from skimage.metrics import structural_similarity
-    except ImportError as error:
-        raise MissingExtra.of("scikit-image", "tokens") from error
     if image.shape != reference.shape:
         raise ImageError(f"images of {list(image.shape)} and {list(reference.shape)} cannot be compared", where="ssim")
     missing = [(0, max(0, _WINDOW - extent)) for extent in image.shape[:2]]
@@ -100,10 +98,8 @@ def flip_map(image: Any, reference: Any, pixels_per_degree: float = _PIXELS_PER_
     if density <= 0:
         raise ImageError(f"{density:g} pixels per degree are not positive", where="pixels_per_degree")
     seen, expected = (_colors(part) for part in _of_one_shape(image, reference, "flip"))
-    try:
+    with needs("flip-evaluator", "textures"):
         from flip_evaluator import evaluate
-    except ImportError as error:
-        raise MissingExtra.of("flip-evaluator", "textures") from error
     parameters = {"ppd": float(density)}
     found = evaluate(expected, seen, "LDR", applyMagma=False, computeMeanError=False, parameters=parameters)[0]
     return found.reshape(seen.shape[:2])

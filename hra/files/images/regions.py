@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import FileError, HraError, ImageError, MissingExtra, OutOfMemory, RepairWarning
+from hra.errors import FileError, HraError, ImageError, OutOfMemory, RepairWarning, needs
 from hra.files.images.arrays import over_white, unit_range
 from hra.files.images.files import load_image
 from hra.files.local_files import local_path, open_regular, read_regular
@@ -303,10 +303,8 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
 
     An image that is turned, or whose colours are not those that segments are decoded to, is read at once.
     """
-    try:
+    with needs("tifffile", "slides"):
         import tifffile
-    except ImportError as error:
-        raise MissingExtra.of("tifffile", "slides") from error
     opened: Any = None
     try:
         opened = tifffile.TiffFile(file)
@@ -500,10 +498,8 @@ def _tiff_spacing(opened: Any, page: Any) -> float | None:
 
 def _openslide(file: Path) -> _Reader:
     """Whole slides by OpenSlide, whose levels have tiles of many kinds: squares are read."""
-    try:
+    with needs("openslide-python", "slides"):
         import openslide
-    except ImportError as error:
-        raise MissingExtra.of("openslide-python", "slides") from error
     try:
         slide = openslide.OpenSlide(file)
         microns = slide.properties.get(openslide.PROPERTY_NAME_MPP_X)
@@ -523,10 +519,8 @@ def _openslide(file: Path) -> _Reader:
 
 def _zarr(folder: Path, channels: Sequence[int] | None) -> _Reader:
     """OME-Zarr (NGFF 0.4 and 0.5) by zarr: the first time and depth of the first image."""
-    try:
+    with needs("zarr", "slides"):
         import zarr
-    except ImportError as error:
-        raise MissingExtra.of("zarr", "slides") from error
     try:
         group: Any = zarr.open_group(folder, mode="r")
         attributes = group.attrs.asdict()

@@ -7,7 +7,7 @@ import io
 
 import numpy as np
 
-from hra.errors import MissingExtra
+from hra.errors import needs
 
 _NAMES = {"u1": "Uint8Array", "u2": "Uint16Array", "u4": "Uint32Array", "f4": "Float32Array", "f8": "Float64Array"}
 # Colours as fine as brightness: in a coarse level each pixel is a part of the picture that counts.
@@ -21,10 +21,8 @@ def jpeg(pixels: np.ndarray) -> str:
     ------
     MissingExtra : Pillow is not installed.
     """
-    try:
+    with needs("pillow", "tokens"):
         from PIL import Image
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "tokens") from error
     whole = pixels if pixels.dtype == np.uint8 else np.rint(255 * pixels).astype(np.uint8)
     file = io.BytesIO()
     Image.fromarray(whole).save(file, "JPEG", quality=_QUALITY, subsampling=0)

@@ -18,7 +18,7 @@ from hra.domains.tokens.methods.regions.agglomeration import Linkage, agglomerat
 from hra.domains.tokens.methods.regions.descriptors import colours, pool_patches, textures, visual_features
 from hra.domains.tokens.methods.regions.region_tree import RegionTree
 from hra.domains.tokens.pyramid.blocks import block_counts
-from hra.errors import ArrayError, MissingExtra
+from hra.errors import ArrayError, needs
 from hra.model.arrays import to_numpy
 
 
@@ -204,10 +204,8 @@ class SlicRegions(RegionSource):
         ------
         MissingExtra : scikit-image is not installed.
         """
-        try:
+        with needs("scikit-image", "tokens"):
             from skimage.segmentation import slic
-        except ImportError as error:
-            raise MissingExtra.of("scikit-image", "tokens") from error
         image = context.pyramid.image
         count = min(self.segments, int(np.prod(context.pyramid.grids[0])))
         labels = slic(image, n_segments=count, compactness=self.compactness, start_label=0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
 from hra.traversals.best_first import BestFirst
@@ -101,10 +101,8 @@ def solve_milp(problem: Problem) -> np.ndarray:
     ------
     MissingExtra : scipy is not installed.
     """
-    try:
+    with needs("scipy", "tokens"):
         from scipy import optimize, sparse
-    except ImportError as error:
-        raise MissingExtra.of("scipy", "tokens") from error
     edges, cost = problem.hierarchy.edges, problem.hierarchy.cost
     rows, ones = np.arange(len(edges)), np.ones(len(edges))
     closed = sparse.csr_matrix(

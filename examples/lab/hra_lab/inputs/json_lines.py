@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError, needs
 from hra.files.images.opening import FORMATS, as_image_error, header_orientation
 from hra.files.json_text import parse_object
 from hra.files.local_files import open_regular, read_regular
@@ -92,10 +92,8 @@ def upright_size(image: Path) -> tuple[int, int]:
     FileError, ImageError : no file, or no image of a known format.
     MissingExtra : Pillow is not installed.
     """
-    try:
+    with needs("pillow", "tokens"):
         from PIL import Image
-    except ImportError as error:
-        raise MissingExtra.of("pillow", "tokens") from error
     with open_regular(image) as stream, as_image_error(image):
         turned = (header_orientation(stream)[0] or 1) >= 5
         stream.seek(0)

@@ -9,7 +9,7 @@ import numpy as np
 from hra import samples
 from hra.domains import meshes
 from hra.domains.meshes.mesh.attributes import VertexAttributes
-from hra.errors import FileError, MissingExtra
+from hra.errors import FileError, needs
 
 DATA = Path("data")
 """Where `make data` puts what it fetches, seen from the repository's root."""
@@ -30,10 +30,8 @@ def bumpy(subdivisions: int) -> meshes.TriangleMesh:
     ------
     MissingExtra : trimesh is not installed.
     """
-    try:
+    with needs("trimesh", "formats"):
         import trimesh
-    except ImportError as error:
-        raise MissingExtra.of("trimesh", "formats") from error
     sphere = trimesh.creation.icosphere(subdivisions=subdivisions)
     direction = np.asarray(sphere.vertices, np.float64)
     radius, random = np.ones(len(direction)), np.random.default_rng(0)

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hra.domains import tokens
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError, needs
 from hra.files.images import load_image
 from hra.files.images.files import png_bytes
 from hra_lab.bench.memory import peak
@@ -162,11 +162,9 @@ class HuggingFaceModel:
     @classmethod
     def load(cls, name: str) -> HuggingFaceModel:
         """Model and processor, on a GPU where there is one."""
-        try:
+        with needs("transformers", "vlm"):
             import torch
             from transformers import AutoModelForImageTextToText, AutoProcessor
-        except ImportError as error:
-            raise MissingExtra.of("transformers", "vlm") from error
         try:
             model: Any = AutoModelForImageTextToText.from_pretrained(name, dtype="auto")
             processor = AutoProcessor.from_pretrained(name)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError, needs
 
 Anls = Literal["evaluator", "paper"]
 """At a similarity of exactly .5 the evaluators of DocVQA and ST-VQA give .5, the paper's formula (eq. 1) gives 0.
@@ -81,10 +81,8 @@ def anls(answer: str, references: Sequence[str], convention: Anls = "evaluator")
     >>> anls("12", ["19"]), anls("12", ["19"], "paper")
     (0.5, 0.0)
     """
-    try:
+    with needs("rapidfuzz", "learn"):
         from rapidfuzz.distance import Levenshtein
-    except ImportError as error:
-        raise MissingExtra.of("rapidfuzz", "learn") from error
     _require(references)
     given, least = _plain(answer), 1.0
     for reference in references:

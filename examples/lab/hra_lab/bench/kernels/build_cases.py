@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra.kernels.backends import load_warp
 from hra.kernels.trees import PointTree, boxes_up, build_tree
 from hra_lab.bench.devices import HOST, Device
@@ -41,10 +41,8 @@ def _build(points: Any) -> tuple[PointTree, Any, Any]:
 def _kd_trees(device: Device) -> Iterator[Contender]:
     """k-d trees with the box of every node: split at medians, or in the middle, which is faster."""
     require_host(device)
-    try:
+    with needs("scipy", "tokens"):
         from scipy.spatial import KDTree
-    except ImportError as error:
-        raise MissingExtra.of("scipy", "tokens") from error
 
     for balanced, rule in ((True, "median"), (False, "middle")):
 

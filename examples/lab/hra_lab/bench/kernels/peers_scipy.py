@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra_lab.bench.devices import Device
 from hra_lab.bench.harness import Contender
 from hra_lab.bench.kernels.levels import band_levels, coarser_levels
@@ -45,8 +45,6 @@ def _expand(correlate: Any, coarse: np.ndarray) -> np.ndarray:
 
 def _load(device: Device) -> Any:
     require_host(device)
-    try:
+    with needs("scipy", "tokens"):
         from scipy.ndimage import correlate1d
-    except ImportError as error:
-        raise MissingExtra.of("scipy", "tokens") from error
     return partial(correlate1d, mode="mirror")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import BackendUnavailable, MissingExtra
+from hra.errors import BackendUnavailable, needs
 from hra_lab.bench.devices import HOST, Device
 from hra_lab.bench.harness import Contender
 from hra_lab.bench.kernels.levels import band_levels, coarser_levels, halvings
@@ -75,10 +75,8 @@ def tensors(arrays: Any, device: Device) -> Any:
 
 def load(device: Device = HOST) -> Any:
     """The module torch; raises `MissingExtra` without it, `BackendUnavailable` if it cannot use the device."""
-    try:
+    with needs("torch", "torch"):
         import torch
-    except ImportError as error:
-        raise MissingExtra.of("torch", "torch") from error
     if device.name.startswith("cuda") and not torch.cuda.is_available():
         raise BackendUnavailable(f"torch cannot use {device.name}", where="device", fix="install torch with CUDA")
     return torch

@@ -10,7 +10,7 @@ import numpy as np
 
 from hra.domains import tokens
 from hra.domains.tokens.methods.regions.agglomeration import Linkage, agglomerate
-from hra.errors import MissingExtra
+from hra.errors import needs
 from hra_lab.bench.devices import Device
 from hra_lab.bench.harness import Case, Contender, Gaps
 from hra_lab.bench.kernels.checks import require
@@ -43,10 +43,8 @@ def features(side: int, device: Device) -> Case:
 
 def _basic_features(device: Device) -> Iterator[Contender]:
     """Intensity, edges and texture per pixel at several scales, which random-forest segmentation feeds on."""
-    try:
+    with needs("scikit-image", "tokens"):
         from skimage.feature import multiscale_basic_features
-    except ImportError as error:
-        raise MissingExtra.of("scikit-image", "tokens") from error
 
     def run(image: np.ndarray) -> np.ndarray:
         # Everything, with its default scales, in one thread: the name of that argument differs between versions.
@@ -91,20 +89,16 @@ def _labels(merges: np.ndarray, regions: int) -> np.ndarray:
 
 
 def _sklearn_ward(device: Device, *, rows: int) -> Iterator[Contender]:
-    try:
+    with needs("scikit-learn", "test"):
         from sklearn.cluster import AgglomerativeClustering
         from sklearn.feature_extraction.image import grid_to_graph
-    except ImportError as error:
-        raise MissingExtra.of("scikit-learn", "test") from error
     clustering = AgglomerativeClustering(REGIONS, connectivity=grid_to_graph(rows, rows))
     yield Contender("scikit-learn Ward", lambda patches: clustering.fit(patches).labels_, _given)
 
 
 def _slic(device: Device) -> Iterator[Contender]:
-    try:
+    with needs("scikit-image", "tokens"):
         from skimage.segmentation import slic
-    except ImportError as error:
-        raise MissingExtra.of("scikit-image", "tokens") from error
     run = partial(slic, n_segments=REGIONS, start_label=0)
     yield Contender("scikit-image SLIC", run, lambda batch: batch[0].context.pyramid.image)
 
