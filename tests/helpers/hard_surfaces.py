@@ -7,15 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from hra.domains import meshes
+from tests.helpers.seamed_meshes import grid
 
 
 def _grid(cells: int, other: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Points [n, 2] of a lattice in the unit square, and two triangles in each cell."""
     other = other or cells
     x, y = np.meshgrid(np.linspace(0, 1, cells + 1), np.linspace(0, 1, other + 1))
-    number = np.arange(x.size).reshape(x.shape)
-    a, b, c, d = (n.reshape(-1) for n in (number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]))
-    return np.stack([x.reshape(-1), y.reshape(-1)], 1), np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)])
+    return np.stack([x.reshape(-1), y.reshape(-1)], 1), grid(cells, other)
 
 
 def thin_sheet(cells: int = 22, thickness: float = 1e-3) -> meshes.TriangleMesh:

@@ -1,7 +1,10 @@
-"""Small random hierarchies of every kind: those that `hra.testing` uses."""
+"""Small random hierarchies of every kind, those that `hra.testing` uses; and budgets for them."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from hra.model.hierarchy import Hierarchy
 from hra.testing.instances import (
     KINDS,
     case,
@@ -25,6 +28,7 @@ __all__ = [
     "KINDS",
     "case",
     "depths",
+    "random_budgets",
     "random_chains",
     "random_closed_set",
     "random_dag",
@@ -36,3 +40,8 @@ __all__ = [
     "random_tree",
     "random_values",
 ]
+
+
+def random_budgets(rng: np.random.Generator, hierarchy: Hierarchy, count: int) -> np.ndarray:
+    """Budgets from the base to all that there is, float64 [count]."""
+    return hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 1, count)

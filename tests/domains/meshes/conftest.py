@@ -8,6 +8,7 @@ import trimesh
 
 import hra
 from hra.domains import meshes
+from tests.helpers.seamed_meshes import grid
 
 
 def closed_mesh(subdivisions: int, seed: int = 0, bumps: float = 0.15) -> meshes.TriangleMesh:
@@ -22,9 +23,7 @@ def grid_mesh(cells: int, height: float = 0.0) -> meshes.TriangleMesh:
     """An open square of 2 * cells**2 triangles in the plane z = 0, or with waves of this height."""
     x, y = np.meshgrid(np.linspace(0, 1, cells + 1), np.linspace(0, 1, cells + 1))
     points = np.stack([x, y, height * np.sin(7 * x) * np.cos(5 * y)], axis=-1).reshape(-1, 3)
-    number = np.arange(len(points)).reshape(cells + 1, cells + 1)
-    a, b, c, d = (n.reshape(-1) for n in (number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]))
-    return meshes.from_arrays(points, np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)]))
+    return meshes.from_arrays(points, grid(cells, cells))
 
 
 @pytest.fixture(scope="session")

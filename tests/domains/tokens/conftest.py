@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 ImageFactory = Callable[..., np.ndarray]
 
@@ -24,3 +26,11 @@ def smooth_noise() -> ImageFactory:
         return (image / max(image.max(), 1)).astype(np.float32)
 
     return make
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    """A file of noise, 80 x 112 pixels."""
+    pixels = np.random.default_rng(0).integers(0, 256, (80, 112, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "noise.png")
+    return tmp_path / "noise.png"

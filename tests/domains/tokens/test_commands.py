@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
@@ -13,13 +12,6 @@ from typer.testing import CliRunner
 from hra.domains import tokens
 from hra.domains.tokens.commands import app
 from hra.errors import HraError
-
-
-@pytest.fixture
-def picture(tmp_path: Path) -> Path:
-    pixels = np.random.default_rng(0).integers(0, 256, (80, 112, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(tmp_path / "noise.png")
-    return tmp_path / "noise.png"
 
 
 def run(*arguments: object) -> str:

@@ -15,7 +15,7 @@ from hra.solvers.relaxation import relaxation, sampled_price
 from hra.solvers.selection import select_threshold
 from hra.traversals.hull import Hull
 from tests.helpers.allocators import problem_of
-from tests.helpers.hierarchies import FORESTS, case, random_parents
+from tests.helpers.hierarchies import FORESTS, case, random_budgets, random_parents
 from tests.helpers.references import bound_of, linear_bound, smallest_closure
 from tests.helpers.relaxation_cases import node_parents, seeds
 
@@ -24,10 +24,6 @@ def slopes_of(hierarchy: Hierarchy, gain: np.ndarray) -> np.ndarray:
     assert hierarchy.parent is not None
     slope = hull_slopes(hierarchy.first_child, gain, hierarchy.slope_cost)
     return np.where(slope > 1e15, np.inf, slope)  # free blocks
-
-
-def random_budgets(rng: np.random.Generator, hierarchy: Hierarchy, count: int) -> np.ndarray:
-    return hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 1, count)
 
 
 def probing_prices(slope: np.ndarray) -> np.ndarray:

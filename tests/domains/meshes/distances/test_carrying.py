@@ -15,6 +15,7 @@ from hra.domains.meshes.building.settings import Workers
 from hra.domains.meshes.building.sides import carried_deviations
 from hra.domains.meshes.distances.carrying import Carried
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
+from tests.helpers.seamed_meshes import grid
 from tests.helpers.surface_distance import samples_of, true_distances
 
 
@@ -88,9 +89,7 @@ def test_what_stays_in_the_plane_is_not_off() -> None:
     x, y = np.meshgrid(np.arange(cells + 1.0), np.arange(cells + 1.0))
     points = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3).astype(np.float32)
     number = np.arange(len(points)).reshape(cells + 1, cells + 1)
-    a, b, c, d = (n.reshape(-1) for n in (number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]))
-    source = np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)])
-    corner = number[0, 0], number[0, -1], number[-1, 0], number[-1, -1]
+    source, corner = grid(cells, cells), (number[0, 0], number[0, -1], number[-1, 0], number[-1, -1])
     whole = np.array([[corner[0], corner[1], corner[2]], [corner[1], corner[3], corner[2]]])
     turned = np.array([[corner[0], corner[1], corner[3]], [corner[0], corner[3], corner[2]]])
     both = [list(range(len(source))), [len(source), len(source) + 1]]

@@ -12,6 +12,7 @@ import hra
 from hra.domains import meshes
 from hra_lab.inputs.mesh_sources import bumpy as displaced
 from tests.helpers.hard_surfaces import HARD_SURFACES
+from tests.helpers.seamed_meshes import grid
 from tests.helpers.surface_distance import dense_points, distances
 
 SAMPLES = 10_000
@@ -112,11 +113,9 @@ def notched() -> meshes.TriangleMesh:
     """A plane with narrow deep slots: what bridges them is far from the plane's surface, and no point of it is lost."""
     x = np.sort(np.r_[np.linspace(0, 1, 33), np.linspace(0, 1, 33)[1:-1] + 1e-4])
     y = np.linspace(0, 1, 17)
-    number = np.arange(x.size * y.size).reshape(y.size, x.size)
-    a, b, c, d = (n.reshape(-1) for n in (number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]))
     depth = np.where(np.arange(x.size) % 2 == 0, 0.0, -0.3)
     points = np.stack([np.tile(x, y.size), np.repeat(y, x.size), np.tile(depth, y.size)], axis=1)
-    return meshes.from_arrays(points, np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)]))
+    return meshes.from_arrays(points, grid(x.size - 1, y.size - 1))
 
 
 def test_both_sides_are_bounded() -> None:

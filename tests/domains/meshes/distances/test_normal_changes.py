@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.distances.normal_changes import SAMPLES, Surface, draw_samples, normal_changes
 from hra.domains.meshes.distances.surface import surface_area
-from tests.helpers.seamed_meshes import globe
+from tests.helpers.seamed_meshes import globe, grid
 from tests.helpers.surface_distance import distances
 
 FLAT = np.zeros((0, 3), np.float32)
@@ -109,10 +109,7 @@ def test_changes_never_fall_and_are_zero_at_the_source(seed: int, cluster_size: 
     rng = np.random.default_rng(seed)
     heights = rng.normal(size=(13, 13)) * 0.05
     x, y = np.meshgrid(np.linspace(0, 1, 13), np.linspace(0, 1, 13))
-    number = np.arange(169).reshape(13, 13)
-    a, b, c, d = (n.reshape(-1) for n in (number[:-1, :-1], number[:-1, 1:], number[1:, :-1], number[1:, 1:]))
-    faces = np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)])
-    source = meshes.from_arrays(np.stack([x, y, heights], -1).reshape(-1, 3), faces)
+    source = meshes.from_arrays(np.stack([x, y, heights], -1).reshape(-1, 3), grid(12, 12))
     clusters = meshes.build(source, cluster_size=cluster_size, group_size=3, certified=False, threads=1)
     hierarchy = clusters.hierarchy
     changes = normal_changes(surface_of(clusters), hierarchy)

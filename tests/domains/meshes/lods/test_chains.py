@@ -18,6 +18,7 @@ from hra.domains.meshes.distances.surface import surface_points
 from hra.errors import BudgetTooSmall, CameraError, FileError, HraError
 from tests.domains.meshes.conftest import closed_mesh
 from tests.helpers import gltf_validator
+from tests.helpers.seamed_meshes import grid
 
 
 @pytest.fixture(scope="module")
@@ -261,10 +262,7 @@ def textured_sheet(cells: int) -> meshes.TriangleMesh:
     for number in range(2):
         x, y = np.meshgrid(side, side)
         points = np.stack([x + number, y, 0.1 * np.sin(9 * x) * np.cos(7 * y)], axis=-1).reshape(-1, 3)
-        corner = np.arange(len(points)).reshape(cells + 1, cells + 1)
-        a, b, c, d = (n.reshape(-1) for n in (corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:]))
-        faces = np.concatenate([np.stack([a, b, c], 1), np.stack([b, d, c], 1)])
-        halves.append((points, faces + number * len(points), np.stack([x, y], -1).reshape(-1, 2)))
+        halves.append((points, grid(cells, cells) + number * len(points), np.stack([x, y], -1).reshape(-1, 2)))
     points, faces, uv = (np.concatenate(part) for part in zip(*halves, strict=True))
     materials = tuple(meshes.Material(name=name, image=png.getvalue()) for name in ("left", "right"))
     attributes = meshes.VertexAttributes(

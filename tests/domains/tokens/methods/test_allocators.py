@@ -11,6 +11,7 @@ from hra.domains import tokens
 from hra.errors import BudgetTooSmall, FileError, ImageError, InvalidBudget, MetricError
 from hra.pooling.pool import pool
 from tests.helpers.allocators_cases import shown_levels
+from tests.helpers.noise import noise
 
 BUDGETS = [1, 16, 64, 137, 150, 273, 529]
 SIZES = [(1, 1), (16, 16), (37, 500), (1, 700), (333, 257), (512, 384)]
@@ -19,10 +20,6 @@ PRESETS = [tokens.GridTopK, tokens.PyramidSampling, tokens.FoveatedPyramid]
 
 def patches(image: np.ndarray, patch: int = 16) -> int:
     return -(-image.shape[0] // patch) * -(-image.shape[1] // patch)
-
-
-def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -27,6 +27,7 @@ from hra.domains.tokens.methods.uniform_grid import UniformGrid
 from hra.errors import BudgetTooSmall, ImageError, InvalidBudget, MetricError
 from hra.pooling.pool import pool
 from hra.traversals.hull import Hull
+from tests.helpers.noise import noise
 
 Preset = Callable[..., TokenAllocator[Any]]
 
@@ -49,10 +50,6 @@ WITH_BASE: dict[str, Preset] = {
 ALL = {**FROM_ONE, **WITH_BASE}
 BUDGETS = (16, 64, 137, 150, 273, 529)
 EVERY = pytest.mark.parametrize("name", ALL)
-
-
-def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
 
 
 def most(context: tokens.TokenContext) -> int:

@@ -14,6 +14,7 @@ from hra.domains import tokens
 from hra.domains.tokens import HybridAtlas, SemanticAtlas, SemanticTree
 from hra.domains.tokens.methods.regions import GridRegions, Linkage, MaskRegions, PatchRegions, importance
 from hra.errors import HraError, ImageError, MetricError
+from tests.helpers.noise import noise
 
 BUDGETS = [1, 16, 64, 137, 150, 273, 529]
 SIZES = [(1, 1), (37, 500), (333, 257), (512, 384)]
@@ -33,10 +34,6 @@ every_preset = pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
 
 def patches(height: int, width: int, patch: int = 16) -> int:
     return -(-height // patch) * -(-width // patch)
-
-
-def noise(height: int, width: int) -> np.ndarray:
-    return np.random.default_rng(0).random((height, width, 3), dtype=np.float32)
 
 
 @every_preset

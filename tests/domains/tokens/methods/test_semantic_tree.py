@@ -9,10 +9,7 @@ from hra.domains import tokens
 from hra.domains.tokens import SemanticAtlas, SemanticTree
 from hra.domains.tokens.methods.regions import MaskRegions, SlicRegions
 from hra.errors import BudgetTooSmall
-
-
-def noise(height: int, width: int) -> np.ndarray:
-    return np.random.default_rng(0).random((height, width, 3), dtype=np.float32)
+from tests.helpers.noise import noise
 
 
 def test_a_large_image(smooth_noise):

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens.methods.token_dag import TokenDAG, TokenDAGBuilder
 from hra.errors import BudgetTooSmall, ImageError, MetricError
-
-
-def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
+from tests.helpers.noise import noise
 
 
 def expected_order(pyramid: tokens.PatchPyramid) -> set[tuple[int, int]]:

@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 from hra.domains import tokens
 from hra.domains.tokens.patches.reconstruct import reconstruct
 from hra.files.images import psnr
+from tests.helpers.noise import noise
 from tests.helpers.refining import refine_to
 
 SIZES = [(1, 1), (16, 16), (50, 70), (33, 129), (1, 200)]
-
-
-def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).random((height, width, 3), dtype=np.float32)
 
 
 def shown_by(pyramid: tokens.PatchPyramid, keep: np.ndarray) -> np.ndarray:

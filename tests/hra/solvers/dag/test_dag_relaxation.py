@@ -21,7 +21,7 @@ from hra.traversals.hull import Hull
 from hra_lab.inputs import cluster_dag
 from tests.helpers.allocators import problem_of
 from tests.helpers.compiled_kinds import kinds_compiled
-from tests.helpers.hierarchies import case, random_closed_set, random_dag, random_edges, random_groups
+from tests.helpers.hierarchies import case, random_budgets, random_closed_set, random_dag, random_edges, random_groups
 from tests.helpers.references import best_gain, linear_bound
 
 seeds = st.integers(0, 2**32 - 1)
@@ -38,10 +38,6 @@ def solved(problem: Problem, way: str) -> Relaxation:
         if way == "a little":
             patch.setattr(dag_relaxation, "_WORK", 0.0)
         return relaxation(problem)
-
-
-def random_budgets(rng: np.random.Generator, hierarchy: Hierarchy, count: int) -> np.ndarray:
-    return hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 1, count)
 
 
 def paid_dag(rng: np.random.Generator) -> Hierarchy:

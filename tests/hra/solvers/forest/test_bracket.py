@@ -5,17 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.model.hierarchy import Hierarchy
 from hra.solvers.forest import bracket
 from hra.solvers.forest.bracket import hull_point
 from hra.solvers.relaxation import relaxation
 from tests.helpers.allocators import problem_of
-from tests.helpers.hierarchies import FORESTS, case
+from tests.helpers.hierarchies import FORESTS, case, random_budgets
 from tests.helpers.relaxation_cases import seeds
-
-
-def random_budgets(rng: np.random.Generator, hierarchy: Hierarchy, count: int) -> np.ndarray:
-    return hierarchy.base_cost + rng.integers(0, int(hierarchy.cost.sum()) + 1, count)
 
 
 @pytest.mark.parametrize("kind", FORESTS)
