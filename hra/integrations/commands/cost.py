@@ -17,7 +17,9 @@ def cost(
     text: Annotated[int, typer.Option(min=0, help="Tokens of the prompt beside them.")] = 64,
     answer: Annotated[int, typer.Option(min=0, help="Tokens of the answer.")] = 128,
     pictures: Annotated[int, typer.Option(min=1, help="Pictures, or tiles if the processor cuts them.")] = 1,
-    image: Annotated[str, typer.Option(help="Pixels, WxH; for encoders of any size.")] = "1024x1024",
+    image: Annotated[
+        str, typer.Option(help="Pixels after the processor, WxH; for encoders of any size.")
+    ] = "1024x1024",
     json_file: JsonOption = None,
 ) -> None:
     """Count operations and memory of a model, before and after a reduction."""

@@ -110,7 +110,8 @@ class CostModel:
         text : tokens of the prompt beside the visual ones.
         tokens : visual tokens of each picture or tile that are kept; by default all.
         pictures : pictures or tiles.
-        size : (height, width) in pixels, for encoders of any size; others know theirs.
+        size : (height, width) in pixels, for encoders of any size; others know theirs. It is that of what the processor
+            makes of a picture: limits such as ``min_pixels`` are not in a configuration.
         layers : visual tokens in each layer of the language model, where it drops some, see `Dropping.counts`; by
             default all that enter it. What choosing them takes is not counted.
 
