@@ -50,7 +50,7 @@ def test_the_palette_of_an_image_counts() -> None:
     assert digest(images[0]) == digest(images[0].convert("RGBA"))
 
 
-@pytest.mark.parametrize("wrong", [None, [[1], [1, 2]], object()], ids=repr)
+@pytest.mark.parametrize("wrong", [None, [[1], [1, 2]], object()], ids=["none", "ragged", "an object"])
 def test_what_is_no_image_has_no_name(wrong: Any) -> None:
     """The name of an object was that of its place in memory."""
     with pytest.raises(ArrayError):
