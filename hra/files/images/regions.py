@@ -263,15 +263,22 @@ def _colours(
     if len(chosen) not in (1, 3) or not all(0 <= one < count for one in chosen):
         raise ImageError(f"channels {list(chosen)} of {count}", where=where, fix="name one or three of those there are")
     has_alpha = reader.alpha is not None and channels is None and reader.alpha == len(chosen) < count
-    alpha = _unit(pixels[..., reader.alpha, None], reader.most) if has_alpha else None
-    pixels = pixels if chosen == tuple(range(count)) else pixels[..., list(chosen)]
+    colours = _in_range(
+        pixels if chosen == tuple(range(count)) else pixels[..., list(chosen)], reader.most, window, where
+    )
+    if has_alpha:
+        colours = _over_white(colours, _unit(pixels[..., reader.alpha, None], reader.most), reader.multiplied)
+    return colours if colours.shape[2] == 3 else np.repeat(colours, 3, axis=2)
+
+
+def _in_range(pixels: np.ndarray, most: int | None, window: tuple[float, float] | None, where: str) -> np.ndarray:
+    """Pixels whose brightest is the largest of their type, or 1; ``most`` is what it was."""
     if window is not None:
         pixels = ((pixels.astype(np.float32) - window[0]) / np.float32(window[1] - window[0])).clip(0, 1)
     elif pixels.dtype == np.bool_:
         pixels = pixels * np.uint8(255)
-    elif reader.most is not None and pixels.dtype in (np.uint8, np.uint16):  # 2, 4, 12 bits ...
-        most, full = reader.most, np.iinfo(pixels.dtype).max
-        twice = np.minimum(pixels, most).astype(np.uint32) * np.uint32(2 * full)
+    elif most is not None and pixels.dtype in (np.uint8, np.uint16):  # 2, 4, 12 bits ...
+        twice = np.minimum(pixels, most).astype(np.uint32) * np.uint32(2 * np.iinfo(pixels.dtype).max)
         pixels = ((twice + np.uint32(most)) // np.uint32(2 * most)).astype(pixels.dtype)
     elif pixels.dtype.kind == "f":
         pixels = pixels.astype(np.float32)
@@ -281,15 +288,19 @@ def _colours(
     if pixels.dtype == np.float32 and not (pixels.min() >= 0 and pixels.max() <= 1):  # false for NaN
         what = f"values from {pixels.min():g} to {pixels.max():g} are not in [0, 1]"
         raise ImageError(what, where=where, fix="pass window=(low, high); values must be finite")
-    if alpha is not None:
-        colours = pixels if pixels.dtype == np.float32 else unit_range(pixels)
-        if reader.multiplied:
-            colours = np.minimum(colours + (1 - alpha), 1)
-        else:
-            colours = over_white(np.concatenate([colours, alpha], axis=2))
-        full = np.float32(1 if pixels.dtype == np.float32 else np.iinfo(pixels.dtype).max)
-        pixels = (colours if full == 1 else np.rint(colours * full)).astype(pixels.dtype, copy=False)
-    return pixels if pixels.shape[2] == 3 else np.repeat(pixels, 3, axis=2)
+    return pixels
+
+
+def _over_white(pixels: np.ndarray, alpha: np.ndarray, multiplied: bool) -> np.ndarray:
+    """Colours [h, w, C] of any type on a white ground; ``multiplied`` ones hold their ``alpha`` [h, w, 1] already."""
+    colours = pixels if pixels.dtype == np.float32 else unit_range(pixels)
+    if multiplied:
+        colours = np.minimum(colours + (1 - alpha), 1)
+    else:
+        colours = over_white(np.concatenate([colours, alpha], axis=2))
+    if pixels.dtype == np.float32:
+        return colours.astype(np.float32, copy=False)
+    return np.rint(colours * np.float32(np.iinfo(pixels.dtype).max)).astype(pixels.dtype)
 
 
 def _unit(values: np.ndarray, most: int | None) -> np.ndarray:
