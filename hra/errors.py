@@ -58,6 +58,9 @@ def _rebuild(cls: type[HraError], what: str, where: str, fix: str) -> HraError:
 def wrong_kind(name: str, value: object, kinds: type | tuple[type, ...], fix: str) -> HraError:
     """The error for an argument ``name`` that is not of one of ``kinds``: swapped ones are named before they are used.
 
+    `check_kind` raises it. The ways from a camera to a cut and from an image to tokens, whose changes of file are
+    counted, check in line.
+
     Parameters
     ----------
     fix : how to call it right.
@@ -65,6 +68,17 @@ def wrong_kind(name: str, value: object, kinds: type | tuple[type, ...], fix: st
     wanted = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
     given = f"the class {value.__name__} itself" if isinstance(value, type) else f"a {type(value).__name__}"
     return HraError(f"{name} must be a {wanted}, got {given}", where=name, fix=fix)
+
+
+def check_kind(name: str, value: object, kinds: type | tuple[type, ...], fix: str) -> None:
+    """Raise `wrong_kind` unless the argument ``name`` is of one of ``kinds``; parameters as there.
+
+    Raises
+    ------
+    HraError : it is not.
+    """
+    if not isinstance(value, kinds):
+        raise wrong_kind(name, value, kinds, fix)
 
 
 def check_function(name: str, value: object, fix: str) -> None:

@@ -10,7 +10,7 @@ from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
 from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.texture_set import TextureSet
-from hra.errors import MetricError, wrong_kind
+from hra.errors import MetricError, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
@@ -48,8 +48,7 @@ class TextureAllocator(HierarchicalResourceAllocator):
         metric: ErrorMetric | None = None,
         traversal: Traversal | None = None,
     ) -> None:
-        if not isinstance(textures, TextureSet):
-            raise wrong_kind("textures", textures, TextureSet, "pass TextureSet([texture]), or scene.textures")
+        check_kind("textures", textures, TextureSet, "pass TextureSet([texture]), or scene.textures")
         super().__init__(textures.hierarchy, metric or TexelError(), traversal or Hull())
         self.textures = textures
         self.source: FeedbackSource = source or _NoSource()

@@ -21,7 +21,7 @@ from hra.domains.textures.pages import page_parents
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.views.scene import PlaneScene
-from hra.errors import BudgetTooSmall, wrong_kind
+from hra.errors import BudgetTooSmall, check_kind
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import check_number
 from hra.traversals.base import Traversal
@@ -112,8 +112,7 @@ def plan(
     >>> textures.plan(scene, Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18).resident.pages
     array([0, 3, 4])
     """
-    if not isinstance(scene, PlaneScene):
-        raise wrong_kind("scene", scene, PlaneScene, "pass PlaneScene.ground(image)")
+    check_kind("scene", scene, PlaneScene, "pass PlaneScene.ground(image)")
     source = AnalyticFeedback(scene)
     allocator, feedback = TextureAllocator(scene.textures, source, metric, traversal), source.observe(camera)
     allocation = allocator.allocate(feedback, budget)

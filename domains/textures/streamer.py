@@ -11,7 +11,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.resident import ResidentTextures
-from hra.errors import wrong_kind
+from hra.errors import check_kind
 from hra.model.problem import check_budget
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import ForestItems
@@ -108,8 +108,7 @@ class TextureStreamer:
     """
 
     def __init__(self, allocator: TextureAllocator, pool_bytes: float, *, upload_bytes: int | None = None) -> None:
-        if not isinstance(allocator, TextureAllocator):
-            raise wrong_kind("allocator", allocator, TextureAllocator, "pass TextureAllocator(textures)")
+        check_kind("allocator", allocator, TextureAllocator, "pass TextureAllocator(textures)")
         hierarchy = allocator.textures.hierarchy
         self.allocator = allocator
         self.pool_bytes = check_budget(pool_bytes, hierarchy)

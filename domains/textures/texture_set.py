@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.domains.textures.pages import StreamedTexture, first_pages, pages_hierarchy
-from hra.errors import ImageError, wrong_kind
+from hra.errors import ImageError, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.short_repr import ShortRepr
 
@@ -43,11 +43,9 @@ class TextureSet(ShortRepr):
 
     def __post_init__(self) -> None:
         fix = "pass TextureSet([texture]) of textures such as TiledTexture.from_image(image)"
-        if not isinstance(self.textures, Sequence):
-            raise wrong_kind("textures", self.textures, Sequence, fix)
+        check_kind("textures", self.textures, Sequence, fix)
         for texture in self.textures:
-            if not isinstance(texture, StreamedTexture):
-                raise wrong_kind("texture", texture, StreamedTexture, fix)
+            check_kind("texture", texture, StreamedTexture, fix)
         object.__setattr__(self, "textures", tuple(self.textures))
         if not self.textures:
             raise ImageError("a texture set needs at least one texture", where="textures")

@@ -11,7 +11,7 @@ from hra.domains.textures.formats import RGBA8, TexelFormat
 from hra.domains.textures.mips import build_mips, level_shapes, page_side, tail_level
 from hra.domains.textures.pages import PageTable, StreamedTexture
 from hra.domains.textures.sources.opening import ImageSource
-from hra.errors import wrong_kind
+from hra.errors import check_kind
 
 
 class TiledTexture(StreamedTexture):
@@ -91,8 +91,7 @@ def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = R
 
 
 def _check_format(texels: TexelFormat) -> None:
-    if not isinstance(texels, TexelFormat):
-        raise wrong_kind("texels", texels, TexelFormat, "pass one such as hra.domains.textures.BC7")
+    check_kind("texels", texels, TexelFormat, "pass one such as hra.domains.textures.BC7")
 
 
 def _grid(shape: tuple[int, int], tile: int) -> tuple[int, int]:

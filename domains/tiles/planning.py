@@ -11,7 +11,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.camera import Camera
 from hra.domains.tiles.tileset import Tileset
-from hra.errors import wrong_kind
+from hra.errors import check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.traversals.threshold import Threshold
@@ -123,8 +123,7 @@ def plan(tileset: Tileset, camera: Camera, cache: int) -> TilePlan:
 
 def check_tileset(tileset: Tileset) -> None:
     """Raise HraError unless it is one: paths are passed for what `read_tileset` makes of them."""
-    if not isinstance(tileset, Tileset):
-        raise wrong_kind("tileset", tileset, Tileset, "pass read_tileset(path)")
+    check_kind("tileset", tileset, Tileset, "pass read_tileset(path)")
 
 
 def _between(target: float, refined: np.ndarray) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.camera import Camera
-from hra.errors import wrong_kind
+from hra.errors import check_kind
 from hra.model.arrays import frozen, read_only
 from hra.model.hierarchy import Hierarchy
 
@@ -186,8 +186,7 @@ class Tileset:
         ------
         HraError : no camera.
         """
-        if not isinstance(camera, Camera):
-            raise wrong_kind("camera", camera, Camera, "pass one such as hra.Camera.orbit(tileset.bounds)")
+        check_kind("camera", camera, Camera, "pass one such as hra.Camera.orbit(tileset.bounds)")
         in_view = self.volumes.in_view(camera)
         optional = (self.parent >= 0) & self.additive[self.parent]
         return Seen(self._screen_errors(camera, in_view), in_view | ~optional)

@@ -20,7 +20,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import check_totals, exact_solutions, row_budgets
-from hra.errors import ArrayError, BackendUnavailable, HierarchyError, wrong_kind
+from hra.errors import ArrayError, BackendUnavailable, HierarchyError, check_kind
 from hra.kernels.backends import adopt, give_back_all, on_host, require_host
 from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
 from hra.model.gains import monotone
@@ -95,8 +95,7 @@ def allocate_batch(
     """
     chosen, fix = Hull() if traversal is None else traversal, "call allocate_batch(hierarchy, gain, budget)"
     for name, given, kind in (("hierarchy", hierarchy, Hierarchy), ("traversal", chosen, Traversal)):
-        if not isinstance(given, kind):
-            raise wrong_kind(name, given, kind, fix)
+        check_kind(name, given, kind, fix)
     rows = _checked_rows(hierarchy, gain, backend)
     budgets = row_budgets(budget, rows.shape[0], hierarchy)
     if not on_host(rows):

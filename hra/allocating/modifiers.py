@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.errors import BudgetTooSmall, HierarchyError, wrong_kind
+from hra.errors import BudgetTooSmall, HierarchyError, check_kind
 from hra.model.arrays import indices
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem, exact_number
@@ -45,8 +45,7 @@ def in_sequence(problem: Problem, previous: Allocation) -> Problem:
     ------
     HierarchyError : ``previous`` belongs to a hierarchy of other nodes.
     """
-    if not isinstance(previous, Allocation):
-        raise wrong_kind("previous", previous, Allocation, "pass what the last allocate(...) returned")
+    check_kind("previous", previous, Allocation, "pass what the last allocate(...) returned")
     before, now = previous.hierarchy, problem.hierarchy
     if before is now or before.structure_digest == now.structure_digest:
         selected = previous.selected

@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.errors import MetricError, wrong_kind
+from hra.errors import MetricError, check_kind
 from hra.model.arrays import own, to_numpy
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -64,8 +64,7 @@ def solve(
     traversal = Hull() if traversal is None else traversal
     kinds = (("hierarchy", hierarchy, Hierarchy), ("traversal", traversal, Traversal), ("unit", unit, str))
     for name, value, wanted in kinds:
-        if not isinstance(value, wanted):
-            raise wrong_kind(name, value, wanted, fix)
+        check_kind(name, value, wanted, fix)
     if inherited is not None and (hierarchy.node_parent is None or _several_at_once(hierarchy)):
         what = "inherited errors count only where a tree adds its nodes one by one"
         raise MetricError(what, where="inherited", fix="build it with mode='child' or mode='add', or leave them out")

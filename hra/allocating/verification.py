@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.errors import wrong_kind
+from hra.errors import check_kind
 
 _DECISIONS = 200_000  # decisions of a search before it is given up
 _OPTIMAL = Fraction(1.0001e-12)  # part of the least residual: what docs/concepts.md calls optimal, and its rounding
@@ -48,8 +48,7 @@ def verify(allocation: Allocation) -> Verification:
     >>> hra.verify(allocation).proven[3:5]
     ('the cost is 3.0, within the budget 4.0', 'the gain is 3.0, 1.0 remains')
     """
-    if not isinstance(allocation, Allocation):
-        raise wrong_kind("allocation", allocation, Allocation, "load one from a file by hra.Allocation.load(path)")
+    check_kind("allocation", allocation, Allocation, "load one from a file by hra.Allocation.load(path)")
     ordered = "every node comes before it goes, and refinements follow each other without a cycle", _ordered(allocation)
     counted = "costs, gains, errors and the budget are numbers >= 0", _countable(allocation)
     facts = _Facts(allocation) if ordered[1] and counted[1] else None  # without these nothing else means anything

@@ -15,7 +15,7 @@ from hra.caching import cached_property
 from hra.domains.tokens import Reducer, TokenAllocator
 from hra.domains.tokens.methods.named import named_allocator
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
-from hra.errors import ArrayError, HraError, InvalidBudget, wrong_kind
+from hra.errors import ArrayError, HraError, InvalidBudget, check_kind
 from hra.model.arrays import POSITIVE, to_numpy, whole_in
 
 Realisation = Literal["select", "pool", "encode"]
@@ -60,8 +60,7 @@ class Reduction:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budget", whole_in("budget", self.budget, POSITIVE, InvalidBudget))
-        if not isinstance(self.method, str):
-            raise wrong_kind("method", self.method, str, "pass a name such as 'divprune'")
+        check_kind("method", self.method, str, "pass a name such as 'divprune'")
         check_known(self.realize, self.positions)
         _ = self.allocator
 
@@ -73,8 +72,7 @@ class Reduction:
         ------
         HraError : no table, or a name that is not a parameter.
         """
-        if not isinstance(values, Mapping):
-            raise wrong_kind("reduction", values, Mapping, "pass a table such as {'method': 'divprune', 'budget': 64}")
+        check_kind("reduction", values, Mapping, "pass a table such as {'method': 'divprune', 'budget': 64}")
         unknown = sorted(set(values) - set(cls.__dataclass_fields__))
         if unknown:
             what = f"a reduction has no {', '.join(map(repr, unknown))}"

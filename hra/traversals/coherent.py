@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import HraError, wrong_kind
+from hra.errors import HraError, check_kind
 from hra.model.arrays import is_number
 from hra.model.problem import Problem
 from hra.model.sets import take_with_predecessors, total
@@ -65,8 +65,7 @@ class Coherent(Traversal):
     any_cost: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.traversal, Traversal):
-            raise wrong_kind("traversal", self.traversal, Traversal, "write Coherent(hra.Hull(), hysteresis=0.1)")
+        check_kind("traversal", self.traversal, Traversal, "write Coherent(hra.Hull(), hysteresis=0.1)")
         if not is_number(self.hysteresis) or not 0 <= self.hysteresis < np.inf:
             raise HraError(f"hysteresis must be >= 0, got {self.hysteresis!r}", where="Coherent")
         if self.max_churn is not None and not (is_whole(self.max_churn) and self.max_churn >= 0):

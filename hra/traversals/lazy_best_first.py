@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import HraError, InvalidBudget, RepairWarning, wrong_kind
+from hra.errors import HraError, InvalidBudget, RepairWarning, check_kind
 from hra.model.arrays import is_number
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.precise import precise_total
@@ -109,8 +109,7 @@ class LazyBestFirst:
     ) -> Iterator[LazyAllocation]:
         """Better and better allocations till the search ends; for each, the limits but ``look_ahead`` count again."""
         for name, value, kind in (("hierarchy", hierarchy, LazyHierarchy), ("metric", metric, LazyMetric)):
-            if not isinstance(value, kind):
-                raise wrong_kind(name, value, kind, "call allocate(hierarchy, metric, budget), both made on demand")
+            check_kind(name, value, kind, "call allocate(hierarchy, metric, budget), both made on demand")
         tree = LazyTree(hierarchy, metric, context)
         search = _Search(tree, check_number(budget), self.look_ahead)
         fits = search.cost <= search.limit

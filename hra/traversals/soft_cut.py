@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from hra.errors import HraError, MissingExtra, wrong_kind
+from hra.errors import HraError, MissingExtra, check_kind
 from hra.model.arrays import is_number
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
@@ -79,8 +79,7 @@ class SoftCut(Traversal):
 
         kinds = (("hierarchy", hierarchy, (Hierarchy, soft_cut.SoftForest)), ("gain", gain, torch.Tensor))
         for name, value, wanted in kinds:
-            if not isinstance(value, wanted):
-                raise wrong_kind(name, value, wanted, "call distribution(hierarchy, gain, budget), gain a torch tensor")
+            check_kind(name, value, wanted, "call distribution(hierarchy, gain, budget), gain a torch tensor")
         forest = soft_cut.SoftForest.of(hierarchy, gain.device) if isinstance(hierarchy, Hierarchy) else hierarchy
         budgets = soft_cut.budgets_of(budget, forest, gain)
         return soft_cut.CutDistribution.of(forest, gain, budgets, self.temperature)

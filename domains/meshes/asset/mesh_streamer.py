@@ -11,7 +11,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.meshes.asset.pages import Page
 from hra.domains.meshes.asset.paging import PageAllocator
-from hra.errors import wrong_kind
+from hra.errors import check_kind
 from hra.model.problem import check_budget
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import PagedItems
@@ -198,6 +198,5 @@ def read_ahead(allocator: PageAllocator, limit_bytes: int, *, threads: int = 2) 
 
 
 def _checked(allocator: PageAllocator) -> PageAllocator:
-    if not isinstance(allocator, PageAllocator):
-        raise wrong_kind("allocator", allocator, PageAllocator, "pass PageAllocator(open_asset(path))")
+    check_kind("allocator", allocator, PageAllocator, "pass PageAllocator(open_asset(path))")
     return allocator

@@ -13,7 +13,7 @@ from hra.caching import cached_property
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.errors import HierarchyError, wrong_kind
+from hra.errors import HierarchyError, check_kind
 from hra.model.arrays import frozen, mask, offsets_of
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -195,8 +195,7 @@ class PageAllocator(HierarchicalResourceAllocator):
     """
 
     def __init__(self, asset: MeshAsset, metric: ErrorMetric | None = None, traversal: Traversal | None = None) -> None:
-        if not isinstance(asset, MeshAsset):
-            raise wrong_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
+        check_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         slots = np.full(len(asset.page_bytes), asset.slot_bytes)
         self.asset, self.paged = asset, PagedHierarchy.of(asset.hierarchy, asset.page_of, slots)
         self._clusters = MeshAllocator(asset, metric, Exact(max_states=_STATES) if traversal is None else traversal)

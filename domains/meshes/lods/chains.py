@@ -26,7 +26,7 @@ from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError
-from hra.errors import HraError, wrong_kind
+from hra.errors import HraError, check_kind
 from hra.model.arrays import numbers
 from hra.traversals.exact import Exact
 
@@ -86,8 +86,7 @@ def lod_chain(
     """
     from hra.domains.meshes.asset.mesh_asset import MeshAsset
 
-    if not isinstance(levels, (Sequence, np.ndarray)):
-        raise wrong_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
+    check_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
     given = source if isinstance(source, (ClusterMesh, MeshAsset)) else for_levels(source, progress)
     clusters = given.with_cost("triangles")
     # Those of level 0: a `MeshAsset` has no count of its own source.

@@ -23,7 +23,7 @@ from hra.domains.meshes.files.gltf_coordinates import map_infos
 from hra.domains.meshes.files.write_glb import glb_bytes, moved_to
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.metrics.surface_error import worst_stretch
-from hra.errors import BudgetTooSmall, FileError, HraError, InvalidBudget, wrong_kind
+from hra.errors import BudgetTooSmall, FileError, HraError, InvalidBudget, check_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import make_folder, warn_of_older
 from hra.model.arrays import is_number
@@ -96,8 +96,7 @@ class DiscreteLOD:
         ------
         HraError : pixels that are not a number >= 0, or no camera.
         """
-        if not isinstance(camera, Camera):
-            raise wrong_kind("camera", camera, Camera, "make one by hra.Camera.perspective or orbit")
+        check_kind("camera", camera, Camera, "make one by hra.Camera.perspective or orbit")
         if not (is_number(pixels) and pixels >= 0):
             raise HraError(f"an error of {pixels!r} pixels", where="pixels", fix="pass a number >= 0")
         scale = camera.pixels_per_unit(self.center[None], np.array([self.radius]))[0]

@@ -28,8 +28,8 @@ from hra.errors import (
     ImageError,
     MissingExtra,
     RepairWarning,
+    check_kind,
     needs,
-    wrong_kind,
 )
 from hra.files.images.files import png_bytes
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
@@ -89,8 +89,7 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     >>> meshes.render(skull, allocation.cut, camera, "level").shape
     (200, 320, 3)
     """
-    if not isinstance(camera, Camera):
-        raise wrong_kind("camera", camera, Camera, "call render(clusters, allocation.cut, camera)")
+    check_kind("camera", camera, Camera, "call render(clusters, allocation.cut, camera)")
     check_camera(camera)
     plotter = new_plotter(camera.viewport, off_screen=True)
     try:

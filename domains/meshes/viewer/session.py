@@ -15,7 +15,7 @@ from hra.domains.meshes.asset.paging import drawable_refinements
 from hra.domains.meshes.viewer.frame import ViewFrame, error_of, gap_of
 from hra.domains.meshes.viewer.frame_colors import FrameColoring, check_coloring
 from hra.domains.meshes.viewer.residence import BudgetKind, Residence, ViewBudget, pool_range
-from hra.errors import BudgetTooSmall, HraError, wrong_kind
+from hra.errors import BudgetTooSmall, HraError, check_kind
 from hra.kernels.raster.context import Context
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
@@ -86,8 +86,7 @@ class ViewSession(OrbitView, InContext):
         traversal: Traversal | None = None,
         context: Context | None = None,
     ) -> None:
-        if not isinstance(asset, MeshAsset):
-            raise wrong_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
+        check_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
         check_coloring(coloring)
         OrbitView.__init__(self, OrbitCamera.of(camera, asset.bounds, up), camera.viewport)
         self.budget = ViewBudget(asset, triangles, pixels, metric, traversal)

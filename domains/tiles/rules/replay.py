@@ -11,7 +11,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.tiles.planning import check_tileset
 from hra.domains.tiles.tileset import Seen, Tileset
-from hra.errors import HraError, wrong_kind
+from hra.errors import HraError, check_kind, wrong_kind
 from hra.model.arrays import POSITIVE, is_number, whole_in
 
 
@@ -96,8 +96,7 @@ def replay(tileset: Tileset, cameras: Sequence[Camera], rule: Rule, updates: int
     True
     """
     check_tileset(tileset)
-    if not isinstance(cameras, Sequence):
-        raise wrong_kind("cameras", cameras, Sequence, "pass a list of cameras")
+    check_kind("cameras", cameras, Sequence, "pass a list of cameras")
     if isinstance(rule, type) or not callable(getattr(rule, "start", None)):
         raise wrong_kind("rule", rule, Rule, "pass CesiumRule(cache) or ThreeTilesRule(cache)")
     updates = whole_in("updates", updates, POSITIVE)

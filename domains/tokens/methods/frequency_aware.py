@@ -23,7 +23,7 @@ from hra.domains.tokens.methods.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.methods.whole_image import covers
 from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.domains.tokens.token_sets.position_codes import mean_over_boxes
-from hra.errors import ArrayError, wrong_kind
+from hra.errors import ArrayError, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
@@ -104,8 +104,7 @@ class FrequencyBuilder(TokenBuilder[BandTokens]):
     oriented: float = _ORIENTED
 
     def __post_init__(self) -> None:
-        if not isinstance(self.frame, Frame):
-            raise wrong_kind("frame", self.frame, Frame, "pass an object, such as tokens.SteerableFrame()")
+        check_kind("frame", self.frame, Frame, "pass an object, such as tokens.SteerableFrame()")
         if self.first not in ("bands", "space"):
             raise ArrayError(f"unknown order {self.first!r}", where="first", fix="use 'bands' or 'space'")
         if not 0 <= self.oriented <= 1:

@@ -29,7 +29,7 @@ from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.phrase import PhraseRelevance, chances, is_sure
 from hra.domains.tokens.relevance.spatial_words import spatial_words
 from hra.domains.tokens.text import reader
-from hra.errors import ArrayError, wrong_kind
+from hra.errors import ArrayError, check_kind, wrong_kind
 from hra.files.images.arrays import as_image
 from hra.model.arrays import whole_in
 from hra.model.hierarchy import Hierarchy
@@ -257,8 +257,7 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         if not isinstance(context, tuple) or len(context) != 2 or not isinstance(context[0], StreamedImage):
             raise wrong_kind("context", context, tuple, "pass (StreamedImage.open(path), query)")
         image, query = context
-        if not isinstance(query, str):
-            raise wrong_kind("query", query, str, 'pass a text, or "" to ask nothing')
+        check_kind("query", query, str, 'pass a text, or "" to ask nothing')
         begun = () if previous is None else _refined(previous.hierarchy)
         return super().allocate((image, query, begun), budget, pinned=pinned)
 

@@ -17,7 +17,7 @@ from hra.compiling import Stopwatch
 from hra.domains.tokens import Flops, Reducer, TokenAllocator
 from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.methods.reducers.named import reads_features
-from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, wrong_kind
+from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, check_kind
 from hra.files.images.arrays import as_image
 from hra.integrations.reduction import Positions, Realisation, check_known
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given
@@ -262,12 +262,9 @@ def _queries(query: str | Sequence[str], prompts: Prompts, count: int) -> list[s
 
 
 def _check(model: Any, inputs: Any, allocator: Any, realize: str, positions: str) -> None:
-    if not isinstance(model, torch.nn.Module):
-        raise wrong_kind("model", model, torch.nn.Module, "pass a ...ForConditionalGeneration")
-    if not isinstance(inputs, Mapping):
-        raise wrong_kind("inputs", inputs, Mapping, "pass what the model's processor returns")
-    if not isinstance(allocator, TokenAllocator):
-        raise wrong_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
+    check_kind("model", model, torch.nn.Module, "pass a ...ForConditionalGeneration")
+    check_kind("inputs", inputs, Mapping, "pass what the model's processor returns")
+    check_kind("allocator", allocator, TokenAllocator, "pass an allocator of hra.domains.tokens")
     check_known(realize, positions)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, wrong_kind
+from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, check_kind
 from hra.model.arrays import frozen, indices, is_number, numbers
 from hra.residency.live.pool import byte_limit
 from hra.traversals.base import is_whole
@@ -163,8 +163,7 @@ class Loader:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         fix = "call Loader(Reading(read, held_bytes, limit_bytes))"
-        if not isinstance(reading, Reading):
-            raise wrong_kind("reading", reading, Reading, fix)
+        check_kind("reading", reading, Reading, fix)
         if not callable(reading.read):
             raise HraError(f"read must be a function, got {reading.read!r:.80}", where="read", fix=fix)
         read = numbers("held_bytes", reading.held_bytes)

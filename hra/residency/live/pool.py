@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget, wrong_kind
+from hra.errors import ArrayError, BudgetTooSmall, HraError, InvalidBudget, check_kind
 from hra.model.arrays import frozen, indices, is_number, numbers, read_only, to_numpy
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.pool_kernels import (
@@ -151,8 +151,7 @@ class ResidentPool:
             raise ArrayError(f"{where} = {gain.min()} is below 0", where=where, fix="pass gains >= 0")
         ready = None if ready is None else _flags("ready", ready, self.cost.size)
         order = self._checked_order(wanted, gain)
-        if not isinstance(upcoming, Sequence):
-            raise wrong_kind("upcoming", upcoming, Sequence, "pass a list with what each of the next frames wants")
+        check_kind("upcoming", upcoming, Sequence, "pass a list with what each of the next frames wants")
         soon = [indices(f"upcoming[{k}]", items, 0, self.cost.size) for k, items in enumerate(upcoming)]
         self.coming.fill(-1)
         for ahead in range(len(soon) - 1, -1, -1):

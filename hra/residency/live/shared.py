@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from hra.allocating.allocation import Allocation
-from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, wrong_kind
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, check_kind
 from hra.model.arrays import indices, offsets_of
 from hra.residency.live.explanation import Explanation
 from hra.residency.live.items import Items
@@ -106,13 +106,11 @@ class SharedResidency:
         reading: Reading | None = None,
     ) -> None:
         fix = "pass a list of members, such as ForestItems(hierarchy) and PagedItems(paged)"
-        if not isinstance(members, Sequence):
-            raise wrong_kind("members", members, Sequence, fix)
+        check_kind("members", members, Sequence, fix)
         if not members:
             raise HraError("a shared pool needs at least one member", where="SharedResidency", fix=fix)
         for member in members:
-            if not isinstance(member, Items):
-                raise wrong_kind("member", member, Items, fix)
+            check_kind("member", member, Items, fix)
         self.members = tuple(members)
         self._first = offsets_of(np.array([member.cost.size for member in members], np.int64))
         cost = np.concatenate([member.cost for member in members])
@@ -166,8 +164,7 @@ class SharedResidency:
         HierarchyError : an allocation of something else.
         InvalidBudget : together they are larger than the budget.
         """
-        if not isinstance(upcoming, Sequence):
-            raise wrong_kind("upcoming", upcoming, Sequence, "pass a list with the allocations of each next frame")
+        check_kind("upcoming", upcoming, Sequence, "pass a list with the allocations of each next frame")
         wanted, gain = self._wanted(allocations)
         soon = [self._wanted(ahead)[0] for ahead in upcoming]
         data = self._pinned_data()
@@ -210,14 +207,12 @@ class SharedResidency:
 
     def _wanted(self, allocations: Sequence[Allocation]) -> tuple[np.ndarray, np.ndarray]:
         where, fix = "SharedResidency.advance", "pass one allocation for each member"
-        if not isinstance(allocations, Sequence):
-            raise wrong_kind("allocations", allocations, Sequence, fix)
+        check_kind("allocations", allocations, Sequence, fix)
         if len(allocations) != len(self.members):
             raise HraError(f"{len(allocations)} allocations for {len(self.members)} members", where=where, fix=fix)
         items, gains = [], []
         for member, allocation, first in zip(self.members, allocations, self._first.tolist(), strict=False):
-            if not isinstance(allocation, Allocation):
-                raise wrong_kind("allocation", allocation, Allocation, fix)
+            check_kind("allocation", allocation, Allocation, fix)
             if not allocation.hierarchy.same_as(member.hierarchy):
                 fix = "use the allocators of its members"
                 raise HierarchyError("the allocation is of other textures or pages", fix=fix)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import HraError, wrong_kind
+from hra.errors import HraError, check_kind, wrong_kind
 from hra.model.arrays import indices, to_numpy
 from hra.residency.live.pool import byte_limit
 from hra.residency.replay.policy import Log, Policy
@@ -78,8 +78,7 @@ def evaluate(policy: Policy, trace: Trace, pool: int) -> PolicyResult:
         trace.
     """
     for argument, given, kind in (("policy", policy, Policy), ("trace", trace, Trace)):
-        if not isinstance(given, kind):
-            raise wrong_kind(argument, given, kind, "call evaluate(policy, trace, pool)")
+        check_kind(argument, given, kind, "call evaluate(policy, trace, pool)")
     pool = byte_limit("pool", pool)
     return evaluate_log(policy.name, policy.run(trace, pool), trace, pool)
 

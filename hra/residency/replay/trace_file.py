@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from hra.errors import ArrayError, FileError, wrong_kind
+from hra.errors import ArrayError, FileError, check_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT, Limits, enough_memory
@@ -35,8 +35,7 @@ def save_trace(path: str | os.PathLike[str], trace: Trace) -> None:
     FileError : the file cannot be written.
     HraError : something else in the place of the trace.
     """
-    if not isinstance(trace, Trace):
-        raise wrong_kind("trace", trace, Trace, "call save_trace(path, trace)")
+    check_kind("trace", trace, Trace, "call save_trace(path, trace)")
     arrays = {name: getattr(trace, name) for name in _TYPES if getattr(trace, name) is not None}
     lengths = {name: int(array.size) for name, array in arrays.items()}
     header = {"format": FORMAT, "version": VERSION, "arrays": lengths}

@@ -21,7 +21,7 @@ from hra.domains.tokens.patches.tokens import encode_levels, pyramid_of
 from hra.domains.tokens.pyramid.pyramid import patch_boxes
 from hra.domains.tokens.token_sets.position_codes import mean_over_boxes
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import ArrayError, wrong_kind
+from hra.errors import ArrayError, check_kind
 from hra.model.hierarchy import Hierarchy
 
 
@@ -204,8 +204,7 @@ class GestaltBuilder(TokenBuilder[GestaltTokens]):
     gestalt: Gestalt
 
     def __post_init__(self) -> None:
-        if not isinstance(self.gestalt, Gestalt):
-            raise wrong_kind("gestalt", self.gestalt, Gestalt, "pass an object, such as tokens.ResizedGestalt(16, 16)")
+        check_kind("gestalt", self.gestalt, Gestalt, "pass an object, such as tokens.ResizedGestalt(16, 16)")
 
     def build(self, context: TokenContext) -> Hierarchy:
         """An "add" tree with the attributes "level" (-1 for base tokens), "x", "y" (in cells or finest patches)."""
