@@ -7,7 +7,7 @@ Source: Khronos, glTF 2.0 specification, section 3.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -168,8 +168,7 @@ def _check_room(entry: dict[str, Any], count: int, size: int, views: list[dict[s
     stride = view.get("byteStride", size)
     if stride < size:
         raise FileError(f"the stride of {stride} bytes is less than an element of {size}", where=where)
-    needed = entry.get("byteOffset", 0) + (count - 1) * stride + size
-    if needed > view["byteLength"]:
+    if _end(entry, count, size, view) > view["byteLength"]:
         what = f"it claims {count} elements, which its {view['byteLength']} bytes cannot hold"
         raise FileError(what, where=where)
 
@@ -183,6 +182,23 @@ def _check_sparse(accessor: dict[str, Any], size: int, views: list[dict[str, Any
         if "byteStride" in views[entry["bufferView"]]:
             raise FileError("sparse data lies in a view with a stride", where=where)
         _check_room(entry, sparse["count"], element, views, where)
+
+
+def parts_in_views(accessor: dict[str, Any], views: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """The parts of a checked accessor that refer to a view, and where their bytes begin and end there."""
+    size = _element_bytes(accessor)
+    parts = [(accessor, accessor["count"], size)]
+    if "sparse" in accessor:
+        indices, values, count = (accessor["sparse"][name] for name in ("indices", "values", "count"))
+        parts += [(indices, count, np.dtype(COMPONENT[indices["componentType"]]).itemsize), (values, count, size)]
+    for entry, count, each in parts:
+        if "bufferView" in entry:
+            yield entry, entry.get("byteOffset", 0), _end(entry, count, each, views[entry["bufferView"]])
+
+
+def _end(entry: dict[str, Any], count: int, size: int, view: dict[str, Any]) -> int:
+    """Where the last of ``count`` elements of ``size`` bytes ends in its view."""
+    return entry.get("byteOffset", 0) + (count - 1) * view.get("byteStride", size) + size
 
 
 def _element_bytes(accessor: dict[str, Any]) -> int:

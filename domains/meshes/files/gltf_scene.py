@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_accessors import COMPONENT, Accessors
+from hra.domains.meshes.files.gltf_accessors import COMPONENT, Accessors, parts_in_views
 from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
 from hra.domains.meshes.files.gltf_extensions import extensions
@@ -52,6 +52,7 @@ _PASSED = {b"DDS ": "image/vnd-ms.dds", b"\xabKTX 20\xbb": "image/ktx2"}
 _WITHOUT_DATA = (
     *("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_node_", "KHR_xmp", "KHR_animation_pointer"),
     *("EXT_mesh_features", "EXT_instance_features", "MSFT_lod", "MSFT_texture_dds", "EXT_lights_", "KHR_mesh_quant"),
+    *("KHR_interactivity", "KHR_implicit_shapes", "KHR_physics_rigid_bodies", "VRM"),
 )
 # Extensions of a primitive that say nothing of its single vertices and triangles, or that are read.
 _OF_PRIMITIVES = {"KHR_materials_variants", "EXT_mesh_features", "EXT_structural_metadata", DRACO}
@@ -269,14 +270,38 @@ class _Written:
         used = self._used(changed) | (set() if self.short else keys)
         self.free_accessors = sorted(old - used - self.held)
         kept = set(range(len(self.accessors))) - set(self.free_accessors)
-        views = {number for k in kept for number in _views_of(self.accessors[k])} | self.held
-        views |= {int(image["bufferView"]) for image in self.header.get("images", []) if "bufferView" in image}
+        views = {int(image["bufferView"]) for image in self.header.get("images", []) if "bufferView" in image}
+        views |= self.held
+        parts: dict[int, list[tuple[dict[str, Any], int, int]]] = {}
+        for k in kept:
+            for part in parts_in_views(self.accessors[k], self.views):
+                parts.setdefault(part[0]["bufferView"], []).append(part)
         drop = {number for k in self.free_accessors for number in _views_of(self.accessors[k])}
         compressed = [packed(self.scene.primitive(place)) for place in changed]
         drop |= {entry["bufferView"] for entry in compressed if entry is not None}
-        self.free_views = sorted(drop - views)
+        drop -= views
+        self.free_views = sorted(drop - parts.keys())
         for number in self.free_views:
             self.contents[number] = b""
+        for number in drop & parts.keys():
+            self._trim(number, parts[number])
+
+    def _trim(self, number: int, parts: list[tuple[dict[str, Any], int, int]]) -> None:
+        """Leave of a view the bytes of these ``parts`` of accessors: files often have all arrays in one view."""
+        view, content = self.views[number], self.contents[number]
+        if set(view.get("extensions", {})) - set(MESHOPT):
+            return
+        left, reached, gone = bytearray(), 0, 0
+        for entry, begin, end in sorted(parts, key=lambda part: part[1]):
+            # What is left begins and ends at multiples of four bytes, so that all numbers stay as aligned as they are.
+            first, last = begin - begin % 4, end + -end % 4
+            gone += max(first - reached, 0)
+            left += content[max(first, reached) : last]
+            reached = max(reached, last)
+            if gone:
+                entry["byteOffset"] = begin - gone
+        # A stride is never longer than its view.
+        self.contents[number] = bytes(left).ljust(view.get("byteStride", 0), b"\0")
 
     def _used(self, changed: set[Place]) -> set[int]:
         """Accessors of primitives that stay as they are, and of skins."""

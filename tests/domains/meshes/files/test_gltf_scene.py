@@ -1,7 +1,11 @@
-"""Short files draw and move as the source does: they lack keys that change nothing, and what is there twice."""
+"""Files hold what stays as it was, and nothing of what was replaced.
+
+Short files draw and move as the source does: they lack keys that change nothing, and what is there twice.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -230,3 +234,112 @@ def test_equal_sums_of_different_rows_are_told_apart() -> None:
     rows = np.array([[1, 2], [2, 1], [1, 2]], np.uint64)
     ones, kind = _different([rows])
     assert ones.tolist() == [0, 1] and kind.tolist() == [0, 1, 0]
+
+
+def _sharing(layouts: list[str], rng: np.random.Generator) -> tuple[Scene, list[dict[str, int]]]:
+    """A scene of a sheet for each layout, whose arrays lie in two views for all: one with a stride, one without."""
+    scene = Scene(5)
+    count, scene.chunk = len(scene.positions), b""
+    scene.header |= {"accessors": [], "bufferViews": [], "meshes": [], "nodes": []}
+    scene.header["scenes"][0]["nodes"] = list(range(len(layouts)))
+    chunks, sheets = [b"", b""], []
+
+    def entry(view: int, begin: int, rows: np.ndarray, kind: str) -> int:
+        component = {"f4": 5126, "u2": 5123, "u1": 5121}[rows.dtype.str[1:]]
+        bounds = {"min": rows.min(axis=0).tolist(), "max": rows.max(axis=0).tolist()}
+        part = {"bufferView": view, "byteOffset": begin, "componentType": component, "count": len(rows), "type": kind}
+        scene.header["accessors"].append(part | (bounds if rows.dtype.kind == "f" else {}))
+        return len(scene.header["accessors"]) - 1
+
+    for k, layout in enumerate(layouts):
+        normals = rng.uniform(-1, 1, (count, 3)).astype(np.float32)
+        # A line apart, since repairs would weld sheets that meet.
+        places = scene.positions + np.float32([0, 3 * k, 0])
+        one: dict[str, int] = {}
+        if layout == "interleaved":
+            begin = len(chunks[0])
+            chunks[0] += np.concatenate([places, normals], axis=1).tobytes()
+            one |= {"POSITION": entry(0, begin, places, "VEC3"), "NORMAL": entry(0, begin + 12, normals, "VEC3")}
+        else:
+            begin = len(chunks[0])
+            chunks[0] += np.concatenate([places, np.zeros_like(places)], axis=1).tobytes()
+            one |= {"POSITION": entry(0, begin, places, "VEC3")}
+        bytes_only = rng.integers(0, 256, (count, 4)).astype(np.uint8)
+        chunks[1] += bytes(rng.integers(0, 3)) if layout == "shifted" else b""
+        one |= {"_MARK": entry(1, len(chunks[1]) + -len(chunks[1]) % 4, bytes_only, "VEC4")}
+        chunks[1] += bytes(-len(chunks[1]) % 4) + bytes_only.tobytes()
+        corners = scene.triangles.reshape(-1, 1).astype(np.uint16)
+        one |= {"indices": entry(1, len(chunks[1]), corners, "SCALAR")}
+        chunks[1] += corners.tobytes()
+        sheets.append(one)
+        primitive = {"attributes": {name: n for name, n in one.items() if name != "indices"}, "indices": one["indices"]}
+        scene.header["meshes"].append({"primitives": [primitive]})
+        scene.header["nodes"].append({"mesh": k})
+    for view, chunk in enumerate(chunks):
+        scene.add_bytes(chunk)
+        scene.header["bufferViews"][view] |= {"byteStride": 24} if view == 0 else {}
+    return scene, sheets
+
+
+@given(
+    st.lists(st.sampled_from(["interleaved", "plain", "shifted"]), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), max_size=3, unique=True),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_views_that_others_share_lose_what_was_replaced(
+    layouts: list[str], changed: list[int], short: bool, seed: int
+) -> None:
+    scene, sheets = _sharing(layouts, np.random.default_rng(seed))
+    changed = [k for k in changed if k < len(layouts)]
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = scene.write(Path(folder) / "a.glb"), Path(folder) / "b.glb"
+        opened = GltfScene.open(source)
+        target.write_bytes(opened.glb([{(k, 0): opened.triangles((k, 0))[:8] for k in changed}], short=short))
+        before, after = Read(source), GltfScene.open(target)
+    for k, sheet in enumerate(sheets):
+        primitive = after.primitive((k, 0))
+        found = {name: after.accessors.array(n) for name, n in primitive["attributes"].items()}
+        corners = after.accessors.array(primitive["indices"])[:, 0]
+        old = before.array(sheet["indices"])[:, 0][: 24 if k in changed else None]
+        for name, rows in found.items():
+            assert (rows[corners] == before.array(sheet[name])[old]).all()
+        if k not in changed and not short:
+            assert {*primitive["attributes"].items(), ("indices", primitive["indices"])} == set(sheet.items())
+    if changed and not short:
+        # A sheet: 25 vertices of 24 + 4 bytes and 32 triangles of 6; of eight triangles, 15 vertices at most.
+        whole, few = 25 * 28 + 32 * 6, 15 * 28 + 8 * 6 + 16
+        size = sum(view["byteLength"] for view in after.accessors.header["bufferViews"])
+        assert size <= (len(layouts) - len(changed)) * (whole + 8) + len(changed) * few
+
+
+def test_a_view_of_one_vertex_is_as_long_as_its_stride(tmp_path: Path) -> None:
+    scene = Scene(5)
+    count = len(scene.positions)
+    rows = np.arange(6 * count + 6, dtype=np.float32)
+    view = scene.add_bytes(rows.tobytes())
+    scene.header["bufferViews"][view]["byteStride"] = 24
+    like = {"bufferView": view, "componentType": 5126, "type": "VEC3"}
+    low, high = rows[-3:-2].tolist() * 3, rows[-1:].tolist() * 3
+    point = {"byteOffset": 24 * count + 12, "count": 1, "min": low, "max": high}
+    scene.header["accessors"] += [like | {"count": count}, like | point]
+    points = len(scene.header["accessors"]) - 1
+    scene.primitive["attributes"]["_OTHER"] = points - 1
+    scene.header["meshes"].append({"primitives": [{"attributes": {"POSITION": points}, "mode": 0}]})
+    scene.header["nodes"].append({"mesh": 1})
+    scene.header["scenes"][0]["nodes"].append(1)
+    opened = GltfScene.open(scene.write(tmp_path / "a.glb"))
+    (tmp_path / "b.glb").write_bytes(opened.glb([{(0, 0): opened.triangles((0, 0))[:1]}]))
+    after = GltfScene.open(tmp_path / "b.glb").accessors
+    assert after.array(points).tolist() == [rows[-3:].tolist()]
+    assert after.header["bufferViews"][view]["byteLength"] == 24
+
+
+def test_numbers_of_a_behaviour_graph_hold_no_arrays(tmp_path: Path) -> None:
+    """KHR_interactivity speaks of nodes and materials by pointers, never of accessors."""
+    scene = Scene(9)
+    scene.header["extensions"] = {"KHR_interactivity": {"graphs": [{"nodes": [{"declaration": k} for k in range(9)]}]}}
+    scene.header["extensionsUsed"] = ["KHR_interactivity"]
+    opened = GltfScene.open(scene.write(tmp_path / "a.glb"))
+    one = opened.triangles((0, 0))[:1]
+    assert len(opened.glb([{(0, 0): one}])) < len(opened.glb([])) - 9 * 9 * 20
