@@ -54,8 +54,10 @@ _WITHOUT_DATA = (
     *("EXT_mesh_features", "EXT_instance_features", "MSFT_lod", "MSFT_texture_dds", "EXT_lights_", "KHR_mesh_quant"),
     *("KHR_interactivity", "KHR_implicit_shapes", "KHR_physics_rigid_bodies", "VRM"),
 )
+# Says that triangles beside each other with the same first corner are one polygon; other triangles lose it.
+_POLYGONS = "FB_ngon_encoding"
 # Extensions of a primitive that say nothing of its single vertices and triangles, or that are read.
-_OF_PRIMITIVES = {"KHR_materials_variants", "EXT_mesh_features", "EXT_structural_metadata", DRACO}
+_OF_PRIMITIVES = {"KHR_materials_variants", "EXT_mesh_features", "EXT_structural_metadata", DRACO, _POLYGONS}
 
 # Pointers of animations that lead to morph weights.
 _WEIGHTS = re.compile(r"/(nodes|meshes)/(\d+)/weights(/|$)")
@@ -227,6 +229,7 @@ class _Written:
         self.free_views: list[int] = []
         self.free_accessors: list[int] = []
         self.held: set[int] = set()
+        self.gone = {DRACO, *MESHOPT}
         # Of short files: by what is said of a view, its number and content; places of arrays in them, and accessors.
         self.chunks: dict[str, tuple[int, bytearray]] = {}
         self.known_places: dict[tuple[str, bytes], int] = {}
@@ -251,6 +254,7 @@ class _Written:
         if self.short:
             self._shorten_animations()
         self._embed_images(images)
+        self._drop_polygons(levels)
         self._drop_compression()
         return self._packed()
 
@@ -601,16 +605,34 @@ class _Written:
                 what = f"{self.scene.where}: a file that {name} names was not copied"
                 warnings.warn(what, RepairWarning, stacklevel=4)
 
+    def _drop_polygons(self, levels: Levels) -> None:
+        """Triangles that are not those of the source are no fans of polygons."""
+        places = {place for level in levels for place in level}
+        said = {place for place in places if _POLYGONS in self.scene.primitive(place).get("extensions", {})}
+        if not said:
+            return
+        named = ", ".join(f"meshes[{number}]" for number in sorted({number for number, _ in said})[:5])
+        what = f"{self.scene.where}, {named}: {_POLYGONS} was dropped, as the triangles are other ones"
+        warnings.warn(what, RepairWarning, stacklevel=4)
+        coarser = range(len(self.scene.header["meshes"]), len(self.header["meshes"]))
+        more = {(number, k) for number in coarser for k in range(len(self.header["meshes"][number]["primitives"]))}
+        for number, k in said | more:
+            _drop(self.header["meshes"][number]["primitives"][k], _POLYGONS)
+        if not any(_POLYGONS in one.get("extensions", {}) for one in self._primitives()):
+            self.gone.add(_POLYGONS)
+
+    def _primitives(self) -> list[dict[str, Any]]:
+        return [primitive for mesh in self.header.get("meshes", []) for primitive in mesh["primitives"]]
+
     def _drop_compression(self) -> None:
         """Views are written unpacked."""
-        for mesh in self.header.get("meshes", []):
-            for primitive in mesh["primitives"]:
-                _drop(primitive, DRACO)
+        for primitive in self._primitives():
+            _drop(primitive, DRACO)
         for view in self.views:
             for name in MESHOPT:
                 _drop(view, name)
         for kind in ("extensionsUsed", "extensionsRequired"):
-            left = [name for name in self.header.get(kind, []) if name not in (DRACO, *MESHOPT)]
+            left = [name for name in self.header.get(kind, []) if name not in self.gone]
             self.header.pop(kind, None)
             if left:
                 self.header[kind] = left
@@ -653,15 +675,11 @@ class _Written:
         for image in self.header.get("images", []):
             if "bufferView" in image:
                 image["bufferView"] = views[image["bufferView"]]
-        lists = [
-            one
-            for mesh in self.header.get("meshes", [])
-            for primitive in mesh["primitives"]
-            for one in (primitive["attributes"], *primitive.get("targets", []))
-        ]
+        primitives = self._primitives()
+        lists = [one for primitive in primitives for one in (primitive["attributes"], *primitive.get("targets", []))]
         for one in lists:
             one.update({name: accessors[number] for name, number in one.items()})
-        rest = [(primitive, "indices") for mesh in self.header.get("meshes", []) for primitive in mesh["primitives"]]
+        rest = [(primitive, "indices") for primitive in primitives]
         rest += [(skin, "inverseBindMatrices") for skin in self.header.get("skins", [])]
         rest += [(sampler, end) for sampler in self._samplers(self.header) for end in ("input", "output")]
         for entry, name in rest:

@@ -424,6 +424,30 @@ def test_extensions_of_geometry_that_are_not_known_leave_a_mesh_alone(change, sa
     assert rest(Read(path).header) == rest(scene.header)
 
 
+@pytest.mark.parametrize("one_file", [False, True])
+def test_other_triangles_are_no_polygons_any_more(one_file: bool, tmp_path: Path) -> None:
+    scene = Scene()
+    scene.primitive["extensions"] = {"FB_ngon_encoding": {}, "KHR_materials_variants": {"mappings": []}}
+    used = ["FB_ngon_encoding", "KHR_materials_variants"]
+    scene.header |= {"extensionsUsed": used, "extensions": {"KHR_materials_variants": {"variants": [{"name": "a"}]}}}
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.5] if one_file else [0.5])
+    with pytest.warns(RepairWarning, match=r"meshes\[0\]: FB_ngon_encoding was dropped"):
+        if one_file:
+            lod.export_one(tmp_path / "levels.glb")
+        else:
+            lod.export(tmp_path, "levels")
+    header = Read(tmp_path / ("levels.glb" if one_file else "levels0.glb")).header
+    assert [mesh["primitives"][0]["extensions"] for mesh in header["meshes"]] == [
+        {"KHR_materials_variants": {"mappings": []}}
+    ] * (2 if one_file else 1)
+    assert header["extensionsUsed"] == ["KHR_materials_variants", *["MSFT_lod"] * one_file]
+    # What keeps its triangles keeps its polygons.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        meshes.scene_lod(tmp_path / "scene.glb", [1.0]).export(tmp_path, "whole")
+    assert rest(Read(tmp_path / "whole0.glb").header) == rest(scene.header)
+
+
 def test_a_scene_without_anything_to_simplify_is_refused(tmp_path: Path) -> None:
     scene = Scene()
     scene.primitive["mode"] = 0
