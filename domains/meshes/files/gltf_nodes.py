@@ -33,7 +33,7 @@ _FORMATS = {
 
 
 def check_nodes(header: dict[str, Any], limits: Limits, where: str) -> None:
-    """Refuse nodes that form no forest, scenes that begin within one, and transforms that are none.
+    """Refuse nodes that form no forest, scenes that begin within a tree that moves them, and transforms that are none.
 
     Raises
     ------
@@ -57,9 +57,19 @@ def check_nodes(header: dict[str, Any], limits: Limits, where: str) -> None:
     if visited < len(nodes):
         raise FileError("some nodes are their own ancestors", where=f"{where}, nodes")
     for number, scene in enumerate(header.get("scenes", [])):
-        inner = [node for node in scene.get("nodes", []) if parent[node] >= 0]
-        if inner:
-            raise FileError(f"node {inner[0]} of a scene has a parent", where=f"{where}, scenes[{number}]")
+        _check_roots(scene.get("nodes", []), parent, nodes, f"{where}, scenes[{number}]")
+
+
+def _check_roots(roots: list[int], parent: list[int], nodes: list[dict[str, Any]], where: str) -> None:
+    """Refuse ``roots`` of a scene that have parents, unless these are elsewhere and move nothing (UniGLTF)."""
+    for root in roots:
+        above = parent[root]
+        while above >= 0:
+            if above in roots:
+                raise FileError(f"node {root} of a scene is below its node {above}, too", where=where)
+            if not np.array_equal(local_matrix(nodes[above]), np.eye(4)):
+                raise FileError(f"node {root} of a scene has a parent that moves it, node {above}", where=where)
+            above = parent[above]
 
 
 def _check_transform(node: dict[str, Any], where: str) -> None:

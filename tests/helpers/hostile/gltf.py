@@ -313,6 +313,10 @@ def _lenient() -> dict[str, tuple[str, dict[str, Any]]]:
         "views of another target": ("targets", {"bufferViews.0.target": 34963}),
         "normals that are not of unit length": ("normals", {"accessors.3.bufferView": 0}),
         "an emissiveFactor above 1": ("emission", {"materials.0.emissiveFactor": [2, 1, 0.5]}),
+        "a scene that begins below a node that moves nothing": (
+            "roots",
+            {"nodes.4": {"children": [3], "scale": [1, 1, 1]}},
+        ),
         "a shearing matrix": ("matrices", {"nodes.2.matrix": [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}),
         "an animation whose times fall": (
             "animations",
@@ -466,6 +470,7 @@ def _refused() -> dict[str, dict[str, Any]]:
         "scene node beyond": {"scenes.0.nodes": [99]},
         "scene node twice": {"scenes.0.nodes": [0, 0]},
         "scene node that is not a root": {"nodes.0.children": [2]},
+        "scene node below one that moves it": {"nodes.4": {"children": [3], "scale": [1, 2, 1]}},
         "meshes empty": {"meshes": []},
         "mesh without primitives": {"meshes.0.primitives": REMOVE},
         "mesh of no primitives": {"meshes.0.primitives": []},

@@ -31,6 +31,7 @@ LENIENCIES = {
     "values": ("ACCESSOR_NON_CLAMPED", "ACCESSOR_INVALID_FLOAT"),
     "emission": ("VALUE_NOT_IN_RANGE",),
     "matrices": ("NODE_MATRIX_NON_TRS",),
+    "roots": ("SCENE_NON_ROOT_NODE",),
     "animations": ("ANIMATION", "ACCESSOR_ANIMATION", "KHR_ANIMATION"),
     "skins": (
         *("SKIN", "NODE_SKIN", "INVALID_IBM", "ACCESSOR_INVALID_IBM", "ACCESSOR_JOINTS", "ACCESSOR_WEIGHTS"),
