@@ -33,7 +33,8 @@ class Limits:
     node_depth : of nodes within nodes.
     json_values, json_depth : of a JSON header: values, and brackets within brackets.
     header_bytes : of a header that is text (PLY, traces, allocations).
-    archive_ratio : an archive beyond ``memory_bytes`` may unpack to this many times its length.
+    archive_ratio : an archive beyond ``memory_bytes`` may unpack to this many times its length; compressed geometry of
+        so many times the files' bytes counts as files do.
 
     Raises
     ------
@@ -72,9 +73,12 @@ class Limits:
                 what, where=where, fix=f"split it; in Python, pass limits=Limits({name}=...) if you trust the file"
             )
 
-    def check_memory(self, needed: int, size: int, where: str) -> None:
-        """Raise LimitExceeded if reading files of ``size`` bytes would take ``needed`` bytes of memory."""
-        limit = self.memory_bytes + self.memory_per_byte * size
+    def check_memory(self, needed: int, size: int, where: str, plain: int = 0) -> None:
+        """Raise LimitExceeded if reading files of ``size`` bytes would take ``needed`` bytes of memory.
+
+        ``plain`` bytes, to which compressed parts of them unpack, count as files do: as many as an archive may hold.
+        """
+        limit = self.memory_bytes + self.memory_per_byte * (size + min(plain, self.archive_ratio * size))
         if needed > limit:
             what = f"its {_short(size)} bytes would take {_short(needed)} bytes of memory, more than {limit:,}"
             fix = f"in Python, pass limits=Limits(memory_bytes={_short(needed, '_')}) if you trust the file"

@@ -148,7 +148,7 @@ def check_accessors(header: dict[str, Any], where: str) -> None:
     for number, accessor in enumerate(header.get("accessors", [])):
         place = f"{where}, accessors[{number}]"
         _check_values(accessor, place)
-        size = _element_bytes(accessor)
+        size = element_bytes(accessor)
         if "bufferView" in accessor:
             _check_room(accessor, accessor["count"], size, views, place)
         if "sparse" in accessor:
@@ -186,7 +186,7 @@ def _check_sparse(accessor: dict[str, Any], size: int, views: list[dict[str, Any
 
 def parts_in_views(accessor: dict[str, Any], views: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int, int]]:
     """The parts of a checked accessor that refer to a view, and where their bytes begin and end there."""
-    size = _element_bytes(accessor)
+    size = element_bytes(accessor)
     parts = [(accessor, accessor["count"], size)]
     if "sparse" in accessor:
         indices, values, count = (accessor["sparse"][name] for name in ("indices", "values", "count"))
@@ -201,7 +201,8 @@ def _end(entry: dict[str, Any], count: int, size: int, view: dict[str, Any]) -> 
     return entry.get("byteOffset", 0) + (count - 1) * view.get("byteStride", size) + size
 
 
-def _element_bytes(accessor: dict[str, Any]) -> int:
+def element_bytes(accessor: dict[str, Any]) -> int:
+    """The bytes from the first number of an element to behind its last."""
     item, side = np.dtype(COMPONENT[accessor["componentType"]]).itemsize, _MATRIX_SIDE.get(accessor["type"])
     if side is None:
         return item * COLUMNS[accessor["type"]]

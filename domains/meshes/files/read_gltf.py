@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_accessors import Accessors, Views, check_accessors
+from hra.domains.meshes.files.gltf_accessors import Accessors, Views, check_accessors, element_bytes
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
-from hra.domains.meshes.files.gltf_draco import unpacked
+from hra.domains.meshes.files.gltf_draco import packed, unpacked
 from hra.domains.meshes.files.gltf_extensions import lost_as_one
 from hra.domains.meshes.files.gltf_files import read_buffers, split_glb
 from hra.domains.meshes.files.gltf_materials import laid_out, read_materials, report_bright
@@ -118,7 +118,15 @@ def _check_size(header: dict[str, Any], files: SiblingFiles, limits: Limits, whe
     limits.check("triangles", triangle_total, where)
     size = files.size + sum(b["byteLength"] for b in header.get("buffers", []) if _beside(b))
     needed = vertex_bytes + _TRIANGLE_BYTES * triangle_total + decoded_bytes(header)
-    limits.check_memory(needed, size, f"{where}, which shows meshes in {places} places")
+    plain = decoded_bytes(header) + _draco_bytes(header)
+    limits.check_memory(needed, size, f"{where}, which shows meshes in {places} places", plain)
+
+
+def _draco_bytes(header: dict[str, Any]) -> int:
+    """What all that Draco compressed takes when it is decoded, as accessors state it."""
+    primitives = [p for mesh in header.get("meshes", []) for p in mesh["primitives"] if packed(p) is not None]
+    numbers = {k for p in primitives for k in (*p["attributes"].values(), *([p["indices"]] if "indices" in p else []))}
+    return sum(header["accessors"][k]["count"] * element_bytes(header["accessors"][k]) for k in numbers)
 
 
 def _vertex_bytes(primitive: dict[str, Any]) -> int:

@@ -21,15 +21,16 @@ def test_a_limit_is_kept_to_the_unit(limit: int, amount: int):
     assert caught.value.where == "a.obj"
 
 
-@given(SIZES, st.integers(1, 100), st.integers(1, 9), SIZES)
-def test_memory_grows_with_the_files(needed: int, fixed: int, per_byte: int, size: int):
-    limits = Limits(memory_bytes=fixed, memory_per_byte=per_byte)
-    try:
-        limits.check_memory(needed, size, "a.glb")
-        kept = True
-    except LimitExceeded:
-        kept = False
-    assert kept == (needed <= fixed + per_byte * size)
+@given(SIZES, st.integers(1, 100), st.integers(1, 9), SIZES, SIZES, st.integers(1, 9))
+def test_memory_grows_with_the_files(needed: int, fixed: int, per_byte: int, size: int, plain: int, ratio: int):
+    limits = Limits(memory_bytes=fixed, memory_per_byte=per_byte, archive_ratio=ratio)
+    for more in (0, plain):
+        try:
+            limits.check_memory(needed, size, "a.glb", more)
+            kept = True
+        except LimitExceeded:
+            kept = False
+        assert kept == (needed <= fixed + per_byte * (size + min(more, ratio * size)))
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "1", True, None])

@@ -13,6 +13,7 @@ from hra.domains.meshes.files.gltf_materials import laid_out
 from hra.domains.meshes.mesh.materials import Texture
 from hra.errors import FileError, LimitExceeded, RepairWarning
 from hra.files.limits import Limits
+from tests.helpers import draco
 from tests.helpers.hostile import gltf, gltf_extensions
 from tests.helpers.hostile.cases import POINTS
 
@@ -79,6 +80,27 @@ def test_memory_counts_second_coordinates_and_tangents(tmp_path: Path) -> None:
     size, needed = path.stat().st_size, 50 * (4 * 160 + 4 * 60)
     with pytest.raises(LimitExceeded, match=f"would take {needed:,} bytes of memory"):
         meshes.load(path, limits=Limits(memory_bytes=needed - size - 1, memory_per_byte=1))
+
+
+@pytest.mark.parametrize("kind", ["meshopt", "draco"])
+def test_compressed_geometry_counts_as_long_as_it_unpacks(kind: str, tmp_path: Path) -> None:
+    """A scan of two million triangles may be a file of 5 MB: that is no bomb."""
+    path = tmp_path / "a.glb"
+    if kind == "draco":
+        scene = draco.compressed(path)
+        vertices, triangles = len(scene.positions), len(scene.triangles)
+        needed, plain = 100 * vertices + 60 * triangles, 12 * vertices + 6 * triangles
+    else:
+        places = {"nodes": [{"mesh": 0}] * 50, "scenes": [{"nodes": list(range(50))}]}
+        path = tmp_path / "a.gltf"
+        path.write_bytes(gltf.text(gltf.edited(places, gltf_extensions.compressed())))
+        plain = 12 * 4 + 2 * 12
+        needed = 50 * (100 * 4 + 60 * 4) + plain
+    size = path.stat().st_size
+    fixed = needed - size - plain
+    assert len(meshes.load(path, limits=Limits(memory_bytes=fixed, memory_per_byte=1)).triangles)
+    with pytest.raises(LimitExceeded, match=f"its {size:,} bytes would take {needed:,} bytes of memory"):
+        meshes.load(path, limits=Limits(memory_bytes=fixed - 1, memory_per_byte=1))
 
 
 def instanced(folder: Path, rotations: list[list[float]]) -> Path:
