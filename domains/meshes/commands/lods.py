@@ -140,7 +140,8 @@ def _record(found: DiscreteLOD | SceneLOD, files: list[Path], pixels: float, len
     for level, own in zip(levels, [] if isinstance(found, meshes.DiscreteLOD) else found.shares, strict=False):
         level |= {f"{name}_bytes": getattr(own, name) for name in ("triangles", "images", "other")}
         level["split_residual_gap"] = own.residual_gap
-    return {"certified": chain.certified, "pixels": pixels, **lens, "levels": levels}
+    unpacked = [] if isinstance(found, meshes.DiscreteLOD) else found.scene.compressions
+    return {"certified": chain.certified, "pixels": pixels, **lens, "unpacked": unpacked, "levels": levels}
 
 
 def _show(record: dict[str, Any], source: Path) -> None:
@@ -162,3 +163,5 @@ def _show(record: dict[str, Any], source: Path) -> None:
             parts = ", ".join(f"{name} {level[f'{name}_bytes']:,}" for name in ("triangles", "images", "other"))
             gap = f"residual gap of the split {100 * level['split_residual_gap']:.2g} %"
             typer.echo(f"level {number}: {parts} bytes; {gap}")
+    if record["unpacked"]:
+        typer.echo(f"{source.name} is compressed by {' and '.join(record['unpacked'])}; its levels are not")

@@ -126,6 +126,11 @@ class GltfScene:
         """The name of the file."""
         return self.accessors.views.where
 
+    @property
+    def compressions(self) -> list[str]:
+        """The extensions that compress its geometry; files are written without them."""
+        return [name for name in self.accessors.header.get("extensionsUsed", []) if name in (DRACO, *MESHOPT)]
+
     def primitive(self, place: Place) -> dict[str, Any]:
         """A primitive of the checked header by the numbers of its mesh and of itself there."""
         return self.accessors.header["meshes"][place[0]]["primitives"][place[1]]

@@ -7,7 +7,9 @@ import pytest
 import trimesh
 
 from hra.domains import meshes
+from tests.helpers import draco
 from tests.helpers.mesh_commands_cases import run
+from tests.helpers.scenes import Scene
 
 
 @pytest.mark.parametrize("levels", [("--triangles", "10k,2500"), ("--ratios", ".5,.12")])
@@ -42,6 +44,19 @@ def test_levels_of_an_earlier_run_are_named(
         assert run("lods", ball / source, "--triangles", levels, "-o", tmp_path) == 0
         told = capsys.readouterr().err
         assert said in told and ("earlier run" in told) == bool(said)
+
+
+def test_levels_that_are_not_compressed_as_their_source_is_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draco.compressed(tmp_path / "packed.glb")
+    Scene().write(tmp_path / "plain.glb")
+    for name, said in (("packed.glb", [draco.NAME]), ("plain.glb", [])):
+        record = tmp_path / "record.json"
+        assert run("lods", tmp_path / name, "--ratios", ".5", "-o", tmp_path / "levels", "--json", record) == 0
+        assert json.loads(record.read_text())["unpacked"] == said
+        told = f"{name} is compressed by {draco.NAME}; its levels are not" in capsys.readouterr().out
+        assert told == bool(said)
 
 
 @pytest.mark.parametrize("command", ["lods", "cut"])
