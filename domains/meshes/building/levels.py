@@ -5,6 +5,7 @@ Each level groups clusters again, and keeps the vertices that a group shares wit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.level import Followed, Groups, coarse_clusters, level_deviations, simplify_groups
 from hra.domains.meshes.building.part import Kept
 from hra.domains.meshes.building.settings import Countdown, Settings, Workers
-from hra.domains.meshes.building.simplify import CoarseStep
+from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.source_clusters import source_clusters
 from hra.domains.meshes.mesh import meshopt
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
@@ -39,19 +40,26 @@ _SMALL_SHARE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What of a larger mesh is built at once.
+    """What is built at once: a mesh, or a part of a larger one.
 
     Attributes
     ----------
     pinned : uint8 [V], 1 for the vertices that other parts use too, which stay where they are.
-    until : triangles at which a part ends.
+    until : triangles at which a part ends, and from which on a whole mesh is simplified as one group in fine steps.
     first_group, first_level : numbers of the first group and of the level below it.
+    whole : whether it is all of a mesh.
     """
 
     pinned: np.ndarray
     until: int
     first_group: int
     first_level: int
+    whole: bool = False
+
+    @classmethod
+    def all_of(cls, geometry: Geometry, first_group: int = 0, first_level: int = 0, fine: int = _FINE) -> Part:
+        """A whole mesh, simplified in fine steps from ``fine`` triangles on."""
+        return cls(np.zeros(len(geometry.positions), np.uint8), fine, first_group, first_level, whole=True)
 
 
 @dataclass
@@ -120,78 +128,135 @@ def build_levels(
     """
     pending = source_clusters(geometry, triangles, settings.cluster_size, workers)
     borders = Borders.nowhere(geometry) if discrete else Borders.of(geometry, triangles)
-    fine = _FINE_DISCRETE if discrete else _FINE
-    return levels_above(pending, geometry, borders, settings, workers, countdown, fine=fine)
+    part = Part.all_of(geometry, fine=_FINE_DISCRETE if discrete else _FINE)
+    return levels_above(pending, geometry, borders, part, settings, workers, countdown)
 
 
 def levels_above(
     pending: ClusterTable,
     geometry: Geometry,
     borders: Borders,
+    part: Part,
     settings: Settings,
     workers: Workers,
     countdown: Countdown,
-    part: Part | None = None,
-    numbers: tuple[int, int] = (0, 0),
-    fine: int = _FINE,
 ) -> BuiltLevels:
-    """The clusters ``pending``, and all levels above them.
+    """The clusters ``pending`` of a ``part``, and all levels above them.
 
     Parameters
     ----------
     borders : of the surface that the clusters cover.
-    part : of a larger mesh that they are; None where they cover all of it.
-    numbers : of the first group and of the level of ``pending``, without a part.
-    fine : from this many triangles on it is simplified as a whole, in fine steps.
     """
-    nothing = np.zeros(len(geometry.positions), np.uint8)
-    built, group_size, whole = BuiltLevels(), settings.group_size, part is None
-    part = part or Part(nothing, fine, *numbers)
-    rows, followed = built.add(pending), None
-    certified = whole and settings.certified
+    built = BuiltLevels()
+    rows = built.add(pending)
+    climb = _Climb(geometry, borders, part, settings, workers, countdown, built, pending, rows, settings.group_size)
     # Ends: a round takes triangles away, or all groups are stuck. Then they get twice as large until one group holds
     # everything, and if that is stuck, nothing is left to try. A part ends before: its neighbours are what it lacks.
-    while pending.indices.size > 3 * part.until:
-        grouping = group_clusters(pending, geometry, group_size)
-        built.merged_islands += grouping.merged_islands
-        offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
-        if certified and pending.indices.size <= 3 * _FOLLOWED:
-            followed = (followed or Followed.of(pending, geometry)).take(order)
-        groups, rows, before = Groups(pending.take(order), offsets), rows[order], pending.indices.size
-        kept = Kept.of(grouping.shared | part.pinned, borders)
-        # Only groups of the largest size are clustered beside neighbours: smaller ones may still get what they touch.
-        step = CoarseStep(settings.cluster_size, coarse=2 * group_size > _LARGEST_GROUP)
-        results = simplify_groups(groups, geometry, kept, step, workers, countdown, whole=whole)
-        done = np.array([result is not None for result in results])
-        stuck = np.flatnonzero(~np.repeat(done, np.diff(offsets)))
-        built.stuck_groups += int((~done).sum())
-        pending = groups.clusters.take(stuck)
-        if done.any():
-            own = {"level": part.first_level + len(built.tables), "first_group": part.first_group + len(built.members)}
-            deviation = None
-            if followed is not None:
-                deviation, followed = followed.deviations(groups, results, geometry, workers)
-            elif settings.certified:
-                deviation = level_deviations(groups, results, geometry, workers)
-            products = coarse_clusters(groups, results, geometry, **own, deviation=deviation)
-            built.members += [rows[offsets[g] : offsets[g + 1]] for g in np.flatnonzero(done)]
-            pending = concatenate([products, pending])
-            rows = np.concatenate([built.add(products), rows[stuck]])
-        elif len(groups) == 1:
+    while climb.pending.indices.size > 3 * part.until:
+        if not climb.round():
             return built
-        elif followed is not None:
-            followed = followed.take(stuck)
-        if pending.indices.size > (1 - _POOR_SHARE) * before:
-            if not whole and 2 * group_size > _LARGEST_GROUP:
-                return built
-            group_size = 2 * group_size if 2 * group_size <= _LARGEST_GROUP else len(rows)
-    if whole and pending.indices.size > 3 * ROOT:
-        if certified:
-            followed = followed or Followed.of(pending, geometry)
-        found = fine_steps(pending, geometry, Kept.of(nothing, borders), settings, workers, countdown, followed)
-        if found is not None:
-            built.refine(rows, found, part.first_group)
+    if part.whole and climb.pending.indices.size > 3 * ROOT:
+        climb.finish()
     return built
+
+
+@dataclass
+class _Climb:
+    """A surface on its way from its source to its root.
+
+    Attributes
+    ----------
+    geometry, borders, part, settings, workers, countdown : see `levels_above`; they stay.
+    built : what is made so far.
+    pending : the clusters that no group simplifies yet; rows : int64 [N], their numbers in ``built``.
+    group_size : clusters in a group of the next round.
+    followed : what bounds are measured from, with the clusters ``pending`` on it; None where they add up.
+    """
+
+    geometry: Geometry
+    borders: Borders
+    part: Part
+    settings: Settings
+    workers: Workers
+    countdown: Countdown
+    built: BuiltLevels
+    pending: ClusterTable
+    rows: np.ndarray
+    group_size: int
+    followed: Followed | None = None
+
+    def round(self) -> bool:
+        """Simplify what is pending in groups, as a level of its own; False if nothing is left to try."""
+        before = self.pending.indices.size
+        groups, shared = self._grouped()
+        kept = Kept.of(shared | self.part.pinned, self.borders)
+        # Only groups of the largest size are clustered beside neighbours: smaller ones may still get what they touch.
+        step = CoarseStep(self.settings.cluster_size, coarse=2 * self.group_size > _LARGEST_GROUP)
+        whole = self.part.whole
+        results = simplify_groups(groups, self.geometry, kept, step, self.workers, self.countdown, whole=whole)
+        stuck = sum(result is None for result in results)
+        self.built.stuck_groups += stuck
+        if stuck < len(groups):
+            self._replace(groups, results)
+        elif len(groups) == 1:
+            return False
+        return self.pending.indices.size <= (1 - _POOR_SHARE) * before or self._widen()
+
+    def finish(self) -> None:
+        """Simplify what is pending as one group in fine steps, if they get anywhere."""
+        if self._follows():
+            self.followed = self.followed or Followed.of(self.pending, self.geometry)
+        kept = Kept.of(self.part.pinned, self.borders)
+        steps = fine_steps(
+            self.pending, self.geometry, kept, self.settings, self.workers, self.countdown, self.followed
+        )
+        if steps is not None:
+            self.built.refine(self.rows, steps, self.part.first_group)
+
+    def _grouped(self) -> tuple[Groups, np.ndarray]:
+        """What is pending, in the order of its groups from now on; the vertices of several groups, uint8 [V]."""
+        grouping = group_clusters(self.pending, self.geometry, self.group_size)
+        self.built.merged_islands += grouping.merged_islands
+        offsets, order = sort_by_group(grouping.label, int(grouping.label.max()) + 1)
+        if self._follows() and self.pending.indices.size <= 3 * _FOLLOWED:
+            self.followed = (self.followed or Followed.of(self.pending, self.geometry)).take(order)
+        self.pending, self.rows = self.pending.take(order), self.rows[order]
+        return Groups(self.pending, offsets), grouping.shared
+
+    def _replace(self, groups: Groups, results: Sequence[Simplified | None]) -> None:
+        """Put what groups were simplified to in the place of their members; those of stuck groups stay pending."""
+        done = np.array([result is not None for result in results])
+        stuck = np.flatnonzero(~np.repeat(done, np.diff(groups.offsets)))
+        products = coarse_clusters(
+            groups,
+            results,
+            self.geometry,
+            level=self.part.first_level + len(self.built.tables),
+            first_group=self.part.first_group + len(self.built.members),
+            deviation=self._deviations(groups, results),
+        )
+        self.built.members += [self.rows[slice(*groups.offsets[g : g + 2])] for g in np.flatnonzero(done)]
+        self.pending = concatenate([products, groups.clusters.take(stuck)])
+        self.rows = np.concatenate([self.built.add(products), self.rows[stuck]])
+
+    def _deviations(self, groups: Groups, results: Sequence[Simplified | None]) -> np.ndarray | None:
+        """How far what groups were simplified to is from the source, see `coarse_clusters`."""
+        if self.followed is not None:
+            found, self.followed = self.followed.deviations(groups, results, self.geometry, self.workers)
+            return found
+        return level_deviations(groups, results, self.geometry, self.workers) if self.settings.certified else None
+
+    def _follows(self) -> bool:
+        """Whether bounds are measured from a surface that is followed: one part does not know the others."""
+        return self.part.whole and self.settings.certified
+
+    def _widen(self) -> bool:
+        """Make groups twice as large, or one of all that is pending; False where a part ends instead."""
+        wider = 2 * self.group_size
+        if wider > _LARGEST_GROUP and not self.part.whole:
+            return False
+        self.group_size = wider if wider <= _LARGEST_GROUP else len(self.rows)
+        return True
 
 
 def coarse_first(built: BuiltLevels) -> tuple[ClusterTable, np.ndarray]:

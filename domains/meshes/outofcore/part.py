@@ -57,10 +57,13 @@ class PartWork:
     def _build(self, number: int, surface: Surface, pinned: np.ndarray, workers: Workers) -> None:
         geometry, triangles = Geometry.of(surface.positions), surface.table.indices.reshape(-1, 3)
         group = (self.first + number) << GROUP_BITS
-        part = None if self.whole else Part(pinned, max(int(_LEFT * len(triangles)), 1), group, self.level)
+        part = (
+            Part.all_of(geometry, group, self.level)
+            if self.whole
+            else Part(pinned, max(int(_LEFT * len(triangles)), 1), group, self.level)
+        )
         borders, countdown = Borders.of(geometry, triangles), Countdown(len(triangles), None)
-        common = geometry, borders, self.settings, workers, countdown
-        built = levels_above(surface.table, *common, part, (group, self.level))
+        built = levels_above(surface.table, geometry, borders, part, self.settings, workers, countdown)
         self._save(number, surface, built)
 
     def _save(self, number: int, surface: Surface, built: BuiltLevels) -> None:
