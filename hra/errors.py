@@ -6,8 +6,13 @@ lines and exits with code 2; programs branch on the class or on the stable ``cod
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+# What stands between a line that calls hra and what goes on in it: contexts, threads and generators as well.
+_BETWEEN = {"hra", *sys.stdlib_module_names}
 
 
 class HraError(Exception):
@@ -247,3 +252,11 @@ class HookWarning(HraWarning):
 
 class EstimateWarning(HraWarning):
     """An estimate stands in where a bound is missing; the message says what that means."""
+
+
+def warn(what: str, category: type[HraWarning] = RepairWarning) -> None:
+    """Warn at the line that called hra, through however many calls, also of the standard library, it led here."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(what, category, stacklevel=level)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from difflib import get_close_matches
@@ -12,7 +11,7 @@ from hra.allocating.allocation import Allocation
 from hra.allocating.curve import Curve, curve
 from hra.allocating.modifiers import in_sequence, pin
 from hra.compiling import Stopwatch
-from hra.errors import HierarchyError, HookWarning, HraError, InvalidBudget, wrong_kind
+from hra.errors import HierarchyError, HookWarning, HraError, InvalidBudget, warn, wrong_kind
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -257,4 +256,4 @@ def _warn_of_near_hooks(cls: type) -> None:
         if found:
             hook = names[found[0]]
             message = f"{cls.__name__}.{name} is never called by hra: the step is called {hook}; rename one of the two"
-            warnings.warn(message, HookWarning, stacklevel=3)
+            warn(message, HookWarning)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hra.caching import cached_property
-from hra.errors import FileError, HraWarning
+from hra.errors import FileError, HraWarning, warn
 from hra.files.local_files import local_path
 
 
@@ -81,7 +80,7 @@ def _files(root: Path, suffixes: frozenset[str], others: Counter[str]) -> Iterat
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
         if links:
             what = f"{folder}: links to folders are not followed: {', '.join(sorted(links))[:200]}"
-            warnings.warn(what, HraWarning, stacklevel=4)
+            warn(what, HraWarning)
         for name in files:
             suffix = os.path.splitext(name)[1].lower()
             if suffix not in suffixes:

@@ -6,12 +6,11 @@ import errno
 import os
 import re
 import stat
-import warnings
 from collections.abc import Collection
 from pathlib import Path
 from typing import IO, Any
 
-from hra.errors import FileError, HraWarning
+from hra.errors import FileError, HraWarning, warn
 from hra.files.limits import DEFAULT, PATH_BYTES, Limits, enough_memory
 
 # What `pathlib` makes of addresses: it takes the second slash away.
@@ -110,7 +109,7 @@ def warn_of_older(folder: Path, stem: str, suffix: str, written: Collection[str]
     if older:
         shown = ", ".join(older if len(older) <= 4 else [*older[:3], f"and {len(older) - 3} more"])
         message = f"{_quote(folder)} still holds files of an earlier run: {shown}; remove what is not wanted"
-        warnings.warn(message, HraWarning, stacklevel=3)
+        warn(message, HraWarning)
 
 
 def _reason(error: OSError) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import MetricError, RepairWarning
+from hra.errors import MetricError, warn
 from hra.model.hierarchy import Hierarchy
 from hra.model.precise import precise_total
 
@@ -213,9 +212,7 @@ def _raise_predecessors(offsets, predecessors, error):
 def warn_of_repairs(repaired: int) -> None:
     """Warn if errors had to be capped."""
     if repaired:
-        warnings.warn(
+        warn(
             f"the metric is not monotone: {repaired} refinements had finer nodes with more error than the coarser "
             "ones; the finer error was capped",
-            RepairWarning,
-            stacklevel=5,
         )

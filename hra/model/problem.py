@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -21,7 +20,7 @@ from hra.errors import (
     HraError,
     InvalidBudget,
     MetricError,
-    RepairWarning,
+    warn,
     wrong_kind,
 )
 from hra.model.arrays import ReadOnlyArrays, is_number, mask, to_numpy
@@ -301,7 +300,7 @@ def _clip_negative(value: np.ndarray) -> np.ndarray:
     negative = int(np.count_nonzero(value < 0))
     if negative:
         message = f"{negative} negative gains count as zero; shift the scores if their order matters"
-        warnings.warn(message, RepairWarning, stacklevel=4)
+        warn(message)
     return np.maximum(value, 0.0)
 
 

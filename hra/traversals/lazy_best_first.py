@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import math
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import HraError, InvalidBudget, RepairWarning, check_kind
+from hra.errors import HraError, InvalidBudget, check_kind, warn
 from hra.model.arrays import is_number
 from hra.model.lazy_hierarchy import LazyHierarchy, LazyMetric
 from hra.model.precise import precise_total
@@ -233,11 +232,11 @@ class _Search:
         exceeded, self.distrusted = self.tree.exceeded - self.distrusted, self.tree.exceeded
         if exceeded:
             message = f"below {exceeded} nodes more was gained than the metric's potential; bounds rest on errors"
-            warnings.warn(message, RepairWarning, stacklevel=4)
+            warn(message)
         repaired, self.warned = self.tree.repaired - self.warned, self.tree.repaired
         if repaired:
             message = f"the metric is not monotone: at {repaired} nodes the children had more error; it was scaled down"
-            warnings.warn(message, RepairWarning, stacklevel=4)
+            warn(message)
 
 
 def _worth(gain: float, cost: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from hra.camera import Camera, matrices
 from hra.camera.framing import is_centred
 from hra.camera.matrices import orbit_axes
-from hra.errors import CameraError, RepairWarning
+from hra.errors import CameraError, warn
 
 # Straight up and down there is no side that is up.
 _STEEPEST = math.radians(89.9)
@@ -72,7 +71,7 @@ class OrbitCamera:
         lean = math.degrees(math.acos(max(-1.0, min(1.0, float(orbit_axes(azimuth, elevation, pole)[1] @ upward)))))
         if lean > 0.1 and abs(elevation) < _STEEPEST:
             what = f"the camera leans by {lean:.3g} degrees; the eye of a window stays upright"
-            warnings.warn(what, RepairWarning, stacklevel=2)
+            warn(what)
         fov = 2 * math.degrees(math.atan(1 / camera.projection[1, 1]))
         return cls(eye - ahead * outward, pole, ahead, azimuth, elevation, fov)
 

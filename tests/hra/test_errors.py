@@ -6,12 +6,14 @@ import copy
 import importlib
 import inspect
 import pickle
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
 from hra import errors
+from hra.domains import meshes
 from hra.errors import HraError, HraWarning, MissingExtra, RepairWarning, UnitMismatch, needs
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HraError)]
@@ -78,3 +80,17 @@ def test_imports_that_need_an_extra_name_it_and_other_errors_stay():
 def test_warnings_can_be_filtered_as_one_family():
     assert issubclass(RepairWarning, HraWarning)
     assert issubclass(HraWarning, UserWarning)
+
+
+def test_a_warning_names_the_line_that_called_the_library(tmp_path: Path):
+    """However deep it comes from, and through what of the standard library."""
+    (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 4 3\ncurv 1 2\nvp 1\nmtllib none.mtl\n")
+    with pytest.warns(RepairWarning) as said:
+        meshes.load(tmp_path / "a.obj")
+    assert len(said) > 1 and {warning.filename for warning in said} == {__file__}
+    assert len({warning.lineno for warning in said}) == 1
+
+
+def test_a_warning_of_a_thread_is_one_of_its_first_line():
+    with pytest.warns(RepairWarning, match="lost"), ThreadPoolExecutor(1) as pool:
+        pool.submit(errors.warn, "lost").result()

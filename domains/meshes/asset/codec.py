@@ -6,7 +6,6 @@ The grid is that of the whole mesh: copies of a vertex stay one point, so that n
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +17,7 @@ from hra.domains.meshes.asset.packing import localize
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, with_attributes
 from hra.domains.meshes.mesh.ragged import run_offsets
-from hra.errors import MeshError, RepairWarning
+from hra.errors import MeshError, warn
 from hra.model.arrays import frozen
 
 GRID_BITS = 16
@@ -96,7 +95,7 @@ def _warn_of_merged(merged: int, step: float) -> None:
         message = (
             f"{merged} vertices fell together on the grid of step {step:.3g}; use more bits, or none, to keep them"
         )
-        warnings.warn(message, RepairWarning, stacklevel=6)
+        warn(message)
 
 
 def _power_above(value: float) -> float:

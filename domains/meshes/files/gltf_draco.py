@@ -5,14 +5,13 @@ Source: Khronos, KHR_draco_mesh_compression. Where a file holds the plain data, 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from hra.domains.meshes.files.gltf_accessors import COLUMNS, COMPONENT, Views
 from hra.domains.meshes.files.structure import Misfit, index, mapping, record, whole
-from hra.errors import FileError, RepairWarning, needs
+from hra.errors import FileError, needs, warn
 
 NAME = "KHR_draco_mesh_compression"
 _RECORD = record(
@@ -55,7 +54,7 @@ def unpacked(views: Views) -> dict[int, np.ndarray]:
         accessors[place]["count"] = len(found[place])
     if wrong:
         what = f"{views.where}: {len(wrong)} accessors state other counts than their data compressed by Draco has"
-        warnings.warn(f"{what}; those of the data were taken", RepairWarning, stacklevel=4)
+        warn(f"{what}; those of the data were taken")
     return found
 
 

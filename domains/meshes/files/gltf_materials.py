@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -17,7 +16,7 @@ from hra.domains.meshes.files.gltf_extensions import OF_OTHER_MATERIALS, extensi
 from hra.domains.meshes.files.gltf_files import read_uri
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
 from hra.domains.meshes.mesh.materials import TEXTURES, AlphaMode, Material, Sampler, Texture, image_type, other_name
-from hra.errors import RepairWarning
+from hra.errors import warn
 
 WRAPS = {10497: "REPEAT", 33071: "CLAMP_TO_EDGE", 33648: "MIRRORED_REPEAT"}
 _MAGNIFIED = {9728: "NEAREST", 9729: "LINEAR"}
@@ -57,7 +56,7 @@ def read_sampler(header: dict[str, Any], texture: dict[str, Any], where: str) ->
     for name, (key, names) in _FIELDS.items():
         if key in entry and entry[key] not in names:
             what = f"{where}: the {key} {entry[key]} of a sampler is unknown and was left out"
-            warnings.warn(what, RepairWarning, stacklevel=3)
+            warn(what)
         elif key in entry:
             chosen[name] = names[entry[key]]
     return Sampler(**chosen)
@@ -79,7 +78,7 @@ def report_bright(header: Mapping[str, Any], where: str) -> None:
             found.append(f"materials[{number}]{name} {entry['emissiveFactor']}")
     if found:
         what = f"{where}: the emissiveFactor of {', '.join(found)} is above 1, the most that glTF allows, and is kept"
-        warnings.warn(what, RepairWarning, stacklevel=4)
+        warn(what)
 
 
 def read_materials(views: Views, files: SiblingFiles, where: str) -> list[Material]:
@@ -112,7 +111,7 @@ def laid_out(material: Material, of: Mapping[str, int], where: str) -> Material:
     if lost:
         names = ", ".join("a texture of an extension" if name.startswith("other") else name for name in lost)
         what = f"{where}: {names} needs more than the two available sets of coordinates, and was left out"
-        warnings.warn(what, RepairWarning, stacklevel=3)
+        warn(what)
     # The base colour's coordinates are the first set.
     kept = {name: replace(one, coordinates=of[name]) for name, one in material.textures.items() if name in of}
     kept.pop(BASE, None)
@@ -200,7 +199,7 @@ def _alpha_mode(entry: dict[str, Any], where: str) -> AlphaMode:
     mode = entry.get("alphaMode", "OPAQUE")
     if mode in get_args(AlphaMode):
         return mode
-    warnings.warn(f"{where}: the alpha mode {mode[:40]!r} is unknown and became OPAQUE", RepairWarning, stacklevel=3)
+    warn(f"{where}: the alpha mode {mode[:40]!r} is unknown and became OPAQUE")
     return "OPAQUE"
 
 
@@ -221,7 +220,7 @@ class _Images:
         """What a reference to a texture shows, None where there is no image or it cannot be read."""
         if not 0 <= info["index"] < len(self.views.header.get("textures", [])):  # extensions are not checked
             what = f"{where}: an extension names texture {info['index']}, which is not there, and it was left out"
-            warnings.warn(what, RepairWarning, stacklevel=3)
+            warn(what)
             return None
         entry = self.views.header["textures"][info["index"]]
         number = self._number(entry)
@@ -248,7 +247,7 @@ class _Images:
             content = read_uri(entry["uri"], self.files, where)
         except MissingFile:
             what = f"{where}: the texture {entry['uri']!r} is missing and was left out"
-            warnings.warn(what, RepairWarning, stacklevel=2)
+            warn(what)
             return None
         return self.textures.read(content, where)
 

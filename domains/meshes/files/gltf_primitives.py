@@ -5,14 +5,13 @@ Source: Khronos, glTF 2.0 specification, section 3.7, and KHR_mesh_quantization.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from hra.domains.meshes.files.gltf_coordinates import BASE, coordinate_sets, coordinates_of, texture_infos
-from hra.errors import FileError, RepairWarning
+from hra.errors import FileError, warn
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 _FLOAT, _UINT = 5126, 5125
@@ -104,10 +103,10 @@ def _check_coordinates(header: dict[str, Any], primitive: dict[str, Any], where:
 def shows_triangles(primitive: dict[str, Any], where: str) -> bool:
     """Whether it is of triangles with positions; others are left out with a warning."""
     if primitive.get("mode", _TRIANGLES) < _TRIANGLES:
-        warnings.warn(f"{where}: points and lines were left out", RepairWarning, stacklevel=4)
+        warn(f"{where}: points and lines were left out")
         return False
     if "POSITION" not in primitive["attributes"]:
-        warnings.warn(f"{where}: a primitive without positions was left out", RepairWarning, stacklevel=4)
+        warn(f"{where}: a primitive without positions was left out")
         return False
     return True
 

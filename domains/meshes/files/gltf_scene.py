@@ -12,7 +12,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ from hra.domains.meshes.files.write_glb import container
 from hra.domains.meshes.mesh.materials import image_type
 from hra.domains.meshes.mesh.meshopt import unique_rows
 from hra.domains.meshes.mesh.weld import first_occurrences
-from hra.errors import FileError, RepairWarning
+from hra.errors import FileError, warn
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import local_path, read_regular
 
@@ -554,7 +553,7 @@ class _Written:
         for number, mesh in shown:
             if number in weighed:
                 what = f"{self.scene.where}, nodes[{number}]: animated morph weights keep the finest level"
-                warnings.warn(what, RepairWarning, stacklevel=5)
+                warn(what)
             elif any(mesh in level for level in coarse):
                 own = [mesh, *(numbers.get((step, mesh), mesh) for step in range(1, len(coarse) + 1))]
                 self._hang(number, own, notes)
@@ -594,7 +593,7 @@ class _Written:
             content = images.get(number) or self.scene.image(number)
             if content is None:
                 what = f"{self.scene.where}, images[{number}]: the texture {image['uri'][:200]!r} is missing"
-                warnings.warn(what, RepairWarning, stacklevel=4)
+                warn(what)
                 continue
             image.pop("uri", None)
             if "bufferView" not in image:
@@ -608,7 +607,7 @@ class _Written:
         for name, content in extensions(self.header):
             if any(not uri.startswith("data:") for uri in _uris(content)):
                 what = f"{self.scene.where}: a file that {name} names was not copied"
-                warnings.warn(what, RepairWarning, stacklevel=4)
+                warn(what)
 
     def _drop_polygons(self, levels: Levels) -> None:
         """Triangles that are not those of the source are no fans of polygons."""

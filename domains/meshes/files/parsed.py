@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import numpy as np
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.mesh.triangle_mesh import check_triangles
-from hra.errors import FileError, RepairWarning, needs
+from hra.errors import FileError, needs, warn
 
 # Normals whose squared length is nearer to 1 than this are kept bit by bit.
 _UNIT = 1e-5
@@ -116,7 +115,7 @@ def _finite(name: str, values: np.ndarray, shape: tuple[int, int], where: str) -
     if bad.any():
         result[bad] = 0
         count = int(bad.any(axis=1).sum())
-        warnings.warn(f"{where}: {name} of {count} vertices are not finite and became 0", RepairWarning, stacklevel=2)
+        warn(f"{where}: {name} of {count} vertices are not finite and became 0")
     return result
 
 
@@ -141,7 +140,7 @@ def _bytes(colors: np.ndarray, count: int, where: str) -> np.ndarray:
     kept = np.clip(shares, 0, 1)
     if outside := int((np.abs(shares - kept) > _CLIPPED).any(axis=1).sum()):
         what = f"{where}: colours of {outside} vertices are outside of 0 to 1 and were clipped"
-        warnings.warn(what, RepairWarning, stacklevel=3)
+        warn(what)
     result[:, : colors.shape[1]] = np.rint(kept * 255)
     return result
 
@@ -210,7 +209,7 @@ def triangulate(
         if faces:
             what = f"{where}: {len(faces)} polygons {kind} themselves, first face {faces[0]}"
             lost = "" if kind == "touch" else "; what they cover twice or turned over cannot be kept"
-            warnings.warn(what + lost, RepairWarning, stacklevel=3)
+            warn(what + lost)
     return np.concatenate([*parts, fans[at:]]), polygons
 
 

@@ -12,7 +12,6 @@ import contextlib
 import re
 import shlex
 import struct
-import warnings
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +26,7 @@ from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.files.suffixes import GLTF, READ
 from hra.domains.meshes.files.validate import from_arrays
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.errors import FileError, HraError, MeshError, RepairWarning
+from hra.errors import FileError, HraError, MeshError, warn
 from hra.files.limits import DEFAULT, Limits, enough_memory
 from hra.files.local_files import local_path, read_regular
 from hra.files.ply.text_rows import Rows, floats, numbered_lines, pieces, quote, read_rows, whole_numbers
@@ -91,7 +90,7 @@ def load(path: str | Path, *, attributes: bool = True, repair: bool = False, lim
     with enough_memory("the mesh", str(path)):
         parsed = _parse(read_regular(file, limits), file, attributes, limits)
         if parsed.polygons:
-            warnings.warn(f"{path}: polygons were triangulated", RepairWarning, stacklevel=2)
+            warn(f"{path}: polygons were triangulated")
         return from_arrays(
             parsed.positions,
             parsed.triangles,
@@ -180,7 +179,7 @@ def read_off(data: bytes, where: str, *, attributes: bool = True, limits: Limits
     if attributes and any(lost.values()):
         named = " and ".join(name for name, there in lost.items() if there)
         what = f"{where}: colours and other numbers of {named} were left out: of OFF positions and faces are read"
-        warnings.warn(what, RepairWarning, stacklevel=3)
+        warn(what)
     positions = _positions(rows.part(0, vertices), where)
     places, polygons = triangulate(corners, offsets, where, at_corners(positions, corners))
     return Parsed(positions, corners[places], polygons=polygons)
@@ -273,7 +272,7 @@ def _stl_colors(head: bytes, numbers: np.ndarray, where: str) -> np.ndarray | No
     else:
         if numbers.any():
             what = f"{where}: the numbers of {np.count_nonzero(numbers)} triangles are not colours and were left out"
-            warnings.warn(what, RepairWarning, stacklevel=4)
+            warn(what)
         return None
     found = np.column_stack([*(np.rint(shade) for shade in shades), np.full(len(numbers), 255)])
     return np.where(own[:, None], found, rest).astype(np.uint8)

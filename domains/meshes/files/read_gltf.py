@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +28,7 @@ from hra.domains.meshes.files.parsed import Parsed, joined_parts, unit, vertex_a
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material
-from hra.errors import FileError, RepairWarning
+from hra.errors import FileError, warn
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT, Limits
 
@@ -138,7 +137,7 @@ def _report_lost(header: dict[str, Any], where: str) -> None:
     lost = lost_as_one(header)
     if lost:
         what = f"{where}: the scene becomes one mesh at rest and loses {'; '.join(lost)}"
-        warnings.warn(what, RepairWarning, stacklevel=4)
+        warn(what)
 
 
 def _beside(buffer: dict[str, Any]) -> bool:

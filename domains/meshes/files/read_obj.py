@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Texture
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material, Sampler
 from hra.domains.meshes.mesh.meshopt import unique_rows
-from hra.errors import FileError, RepairWarning
+from hra.errors import FileError, warn
 from hra.files.limits import DEFAULT, Limits
 from hra.files.ply.colors import color_shares
 
@@ -55,7 +54,7 @@ def read_obj(
     places, polygons = triangulate(corners, offsets, where, positions[corners[:, 0]])
     if attributes and found.smoothed and not found.normals:
         what = f"{where}: smoothing groups were left out: export normals (vn), which say more"
-        warnings.warn(what, RepairWarning, stacklevel=2)
+        warn(what)
     if not attributes or not len(corners):
         return Parsed(positions, corners[:, 0][places], None, polygons)
     materials = _materials(found, files, where)
@@ -76,11 +75,11 @@ def _report(found: ObjLines, where: str) -> None:
     unknown = {word: count for word, count in found.passed_over.items() if word not in LEFT_OUT}
     if left_out:
         names = ", ".join(dict.fromkeys(LEFT_OUT[word] for word in left_out))
-        warnings.warn(f"{where}: {sum(left_out.values())} {names} were left out", RepairWarning, stacklevel=3)
+        warn(f"{where}: {sum(left_out.values())} {names} were left out")
     if unknown:
         words = ", ".join(repr(word[:20].decode("utf-8", "replace")) for word in list(unknown)[:3])
         count = sum(unknown.values())
-        warnings.warn(f"{where}: {count} lines that begin with {words} were left out", RepairWarning, stacklevel=3)
+        warn(f"{where}: {count} lines that begin with {words} were left out")
 
 
 def _corners(found: ObjLines) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +114,7 @@ def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Placed
             content = files.get(library)
         except MissingFile:
             what = f"{where}: the material file {library!r} is missing, its materials became plain ones"
-            warnings.warn(what, RepairWarning, stacklevel=4)
+            warn(what)
             continue
         known |= read_mtl(content, files, textures, f"{where}, {library}", library)
         read = True
@@ -123,7 +122,7 @@ def _materials(found: ObjLines, files: SiblingFiles, where: str) -> tuple[Placed
     if read and lost:
         named = ", ".join(repr(name[:40]) for name in lost[:3])
         what = f"{where}: {len(lost)} materials that no material file has became plain ones: {named}"
-        warnings.warn(what, RepairWarning, stacklevel=4)
+        warn(what)
     return tuple(known.get(name or "", Placed(Material(name or ""))) for name in found.materials)
 
 
@@ -224,14 +223,14 @@ def read_mtl(data: bytes, files: SiblingFiles, textures: Textures, where: str, n
     lost = dict.fromkeys(key for found in entries.values() for key in found if _is_map(key) and key != "map_kd")
     if lost:
         what = f"{where}: the textures {', '.join(lost)} were left out: of MTL only map_Kd is read"
-        warnings.warn(what, RepairWarning, stacklevel=5)
+        warn(what)
     folder = name.replace("\\", "/").rpartition("/")[0]
 
     def image(texture: str, place: str) -> bytes | None:
         for path in (f"{folder}/{texture}", texture) if folder else (texture,):
             with contextlib.suppress(MissingFile):
                 return textures.read(files.get(path), place)
-        warnings.warn(f"{place}: the texture {texture!r} is missing and was left out", RepairWarning, stacklevel=2)
+        warn(f"{place}: the texture {texture!r} is missing and was left out")
         return None
 
     return {name: _material(name, entry, image, where) for name, entry in entries.items()}
@@ -251,7 +250,7 @@ def _material(name: str, entry: dict[str, str], read: Callable[[str, str], bytes
 
     lost = [key for key in _OF_PBR if entry.get(key) and _number(entry[key], 1.0)]
     if lost:
-        warnings.warn(f"{place}: {', '.join(lost)} have no place and were left out", RepairWarning, stacklevel=6)
+        warn(f"{place}: {', '.join(lost)} have no place and were left out")
     # Exporters write Kd 0 beside a texture, which multiplies it in glTF but not in most readers of MTL.
     color = (1.0, 1.0, 1.0) if image else shares("kd", (0.8, 0.8, 0.8))
     transparency = shares("tr", (0.0,))[0]
@@ -289,7 +288,7 @@ def _options(value: str, where: str) -> tuple[str, dict[str, list[str]]]:
     lost = {name for name, words in found.items() if name not in _KEPT and words not in (["off"], ["0", "1"])}
     if lost:
         what = f"{where}: the options {', '.join(sorted(lost))} of its texture were left out"
-        warnings.warn(what, RepairWarning, stacklevel=6)
+        warn(what)
     return value, found
 
 
@@ -315,12 +314,12 @@ def _shares(key: str, entry: dict[str, str], default: tuple[float, ...], where: 
     numbers *= len(default) if len(numbers) == 1 else 1
     if len(numbers) < len(default) or not min(numbers) >= 0:
         what = f"{where}: {key} {' '.join(words)[:40]!r} is not of {len(default)} numbers >= 0 and was left out"
-        warnings.warn(what, RepairWarning, stacklevel=8)
+        warn(what)
         return default
     kept = tuple(min(number, 1.0) for number in numbers)
     if halo or list(kept) != numbers:
         what = f"{where}: {key} {' '.join(words)[:40]!r} became {' '.join(f'{number:g}' for number in kept)}"
-        warnings.warn(what, RepairWarning, stacklevel=8)
+        warn(what)
     return kept
 
 

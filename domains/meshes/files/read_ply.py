@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from hra.domains.meshes.files.parsed import Parsed, at_corners, strips, triangulate, vertex_attributes
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles, Textures
 from hra.domains.meshes.mesh.materials import Material
-from hra.errors import FileError, RepairWarning
+from hra.errors import FileError, warn
 from hra.files.limits import DEFAULT, Limits
 from hra.files.ply.binary import read_binary
 from hra.files.ply.colors import COLOR_NAMES, COLORS, color_shares, ply_colors
@@ -58,7 +57,7 @@ def read_ply(
     own = _corner_arrays(faces, offsets, places, "colors" in arrays, where) if attributes and len(corners) else {}
     if own and len(more):
         what = f"{where}: {len(more)} triangles of strips were left out: faces have colours or coordinates of their own"
-        warnings.warn(what, RepairWarning, stacklevel=3)
+        warn(what)
     elif len(more):
         triangles = np.concatenate([triangles, more])
     flat = triangles.reshape(-1)
@@ -84,7 +83,7 @@ def _name_losses(elements: Mapping[str, Columns], colors: tuple[str, ...], where
     lost += [f"{name} of faces" for name in unread]
     lost += [f"element {name}" for name in elements if name not in _ELEMENTS]
     if lost:
-        warnings.warn(f"{where}: left out were {', '.join(lost)}"[:500], RepairWarning, stacklevel=4)
+        warn(f"{where}: left out were {', '.join(lost)}"[:500])
 
 
 def _arrays(element: Columns, where: str) -> tuple[dict[str, np.ndarray], tuple[str, ...]]:
@@ -116,7 +115,7 @@ def _corner_arrays(
         arrays["uv"] = uv[places].reshape(-1, 2)
     if colors is not None and colored:
         what = f"{where}: colours of faces were left out: vertices have colours, too"
-        warnings.warn(what, RepairWarning, stacklevel=4)
+        warn(what)
     elif colors is not None:
         arrays["colors"] = np.repeat(colors[np.searchsorted(offsets, places[:, 0], "right") - 1], 3, axis=0)
     return arrays
@@ -140,7 +139,7 @@ def _corner_uv(faces: Columns, offsets: np.ndarray, where: str) -> np.ndarray | 
     if np.array_equal(found.offsets, 2 * offsets):
         return _turn(found.values.reshape(-1, 2))
     what = f"{where}: texture coordinates were left out: their number differs from the corners'"
-    warnings.warn(what, RepairWarning, stacklevel=2)
+    warn(what)
     return None
 
 
@@ -164,6 +163,6 @@ def _material(comments: tuple[bytes, ...], files: SiblingFiles, where: str) -> M
     try:
         content = files.get(name)
     except MissingFile:
-        warnings.warn(f"{where}: the texture {name!r} is missing and was left out", RepairWarning, stacklevel=2)
+        warn(f"{where}: the texture {name!r} is missing and was left out")
         return Material(name, metallic=0.0)
     return Material(name, image=Textures(files).read(content, where), metallic=0.0)

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hra.domains.meshes.mesh.materials import image_type, is_ktx2
-from hra.errors import FileError, LimitExceeded, RepairWarning
+from hra.errors import FileError, LimitExceeded, warn
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import read_regular
 
@@ -144,4 +144,4 @@ def as_png(image: Any) -> bytes:
 
 
 def _drop(reason: str, where: str) -> None:
-    warnings.warn(f"{where}: the texture {reason} and was left out", RepairWarning, stacklevel=4)
+    warn(f"{where}: the texture {reason} and was left out")

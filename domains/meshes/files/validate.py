@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from hra.domains.meshes.mesh.triangle_mesh import (
     referenced_only,
 )
 from hra.domains.meshes.mesh.weld import first_at_position, weld_wedges, without_degenerate
-from hra.errors import MeshError, RepairWarning
+from hra.errors import MeshError, warn
 from hra.files.ply import split_origin
 from hra.model.arrays import frozen, to_numpy
 
@@ -122,4 +121,4 @@ def _zero_area(mesh: TriangleMesh) -> int:
 
 def _report(count: int, what: str, where: str) -> None:
     if count:
-        warnings.warn(f"{where}: {count} {what}", RepairWarning, stacklevel=3)
+        warn(f"{where}: {count} {what}")

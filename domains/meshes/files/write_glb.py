@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import struct
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ import numpy as np
 from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import completed_normals
-from hra.errors import FileError, RepairWarning, needs
+from hra.errors import FileError, needs, warn
 from hra.files.atomic_write import write_atomically
 from hra.files.ply import binary_table
 
@@ -224,7 +223,7 @@ def _by_trimesh(mesh: TriangleMesh, kind: str) -> bytes:
     places = _places(mesh)
     if kind == "stl" and any(mesh.origin):
         what = f"STL holds float32: coordinates count from {list(mesh.origin)}"
-        warnings.warn(what, RepairWarning, stacklevel=4)
+        warn(what)
         places = mesh.positions
     geometry = trimesh.Trimesh(places, mesh.triangles, process=False)
     content = geometry.export(file_type=kind)

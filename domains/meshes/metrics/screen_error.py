@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -21,7 +20,7 @@ from hra.domains.meshes.metrics.displacement import (
     source_weights,
     sources_of,
 )
-from hra.errors import EstimateWarning, MetricError
+from hra.errors import EstimateWarning, MetricError, warn
 from hra.kernels import project_boxes
 from hra.model.arrays import to_numpy
 from hra.model.hierarchy import Hierarchy
@@ -159,7 +158,7 @@ class ScreenError(ErrorMetric):
         named = self.resolve(hierarchy)
         if not named.certified:
             if named._implied:
-                warnings.warn(_ESTIMATED, EstimateWarning, stacklevel=2)
+                warn(_ESTIMATED, EstimateWarning)
             return hierarchy.node["error"]
         bound = self._bounds(hierarchy)
         return bound if named.error == "hausdorff" else np.maximum(bound, hierarchy.node["error"])

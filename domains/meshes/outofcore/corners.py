@@ -6,7 +6,6 @@ Faces of OBJ files may name vertices from anywhere, so these go to a file of the
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import numpy as np
 from hra.domains.meshes.files.parsed import triangulate
 from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.outofcore.welding import Rows
-from hra.errors import FileError, MeshError, RepairWarning
+from hra.errors import FileError, MeshError, warn
 from hra.files.file_list import FileList
 from hra.files.limits import Limits
 from hra.files.local_files import local_path
@@ -55,7 +54,7 @@ def obj_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
             carried = carried or any(line.startswith(_CARRIED) for line in lines)
     if carried:
         what = f"{file}: texture coordinates, normals and materials were left out"
-        warnings.warn(what, RepairWarning, stacklevel=2)
+        warn(what)
     with scratch.open("rb") as stream:
         rows, before = Rows(stream, _POSITION, 0, count, file), 0
         for lines in _line_blocks(file):
@@ -121,7 +120,7 @@ def ply_blocks(file: Path, scratch: Path) -> Iterator[np.ndarray]:
             raise _refusal("the vertices of the PLY file are not rows with x, y and z", file)
         if len(vertex.properties) > len(_SHAPE):
             what = f"{file}: attributes of vertices other than positions were left out"
-            warnings.warn(what, RepairWarning, stacklevel=2)
+            warn(what)
         kind = np.dtype([(entry.name, entry.dtype.newbyteorder(header.order)) for entry in vertex.properties])
         rows = Rows(stream, kind, header.begin, vertex.count, file)
         faces, name = _face_type(face, header.order, file)

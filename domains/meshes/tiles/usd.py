@@ -9,7 +9,6 @@ import importlib
 import io
 import os
 import tempfile
-import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +19,7 @@ from hra.domains.meshes.files.resolver import MAX_PIXELS, as_png
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.materials import Material, image_suffix, is_ktx2
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.errors import FileError, RepairWarning, needs
+from hra.errors import FileError, needs, warn
 from hra.files.atomic_write import write_atomically
 from hra.files.images.opening import decoded_upright
 
@@ -143,7 +142,7 @@ def _define_material(stage: Any, number: int, material: Material, folder: Path) 
         shader.CreateInput("opacity", types.Float).Set(material.base_color[3])
     if material.image is not None and is_ktx2(material.image):
         what = f"material {material.name!r}: USD takes no KTX2, so its texture was left out"
-        warnings.warn(what, RepairWarning, stacklevel=5)
+        warn(what)
     elif material.image is not None:
         name, image = _image_file(number, material)
         (folder / name).write_bytes(image)

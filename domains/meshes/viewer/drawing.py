@@ -9,7 +9,6 @@ import io
 import math
 import os
 import sys
-import warnings
 from ctypes.util import find_library
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -27,9 +26,9 @@ from hra.errors import (
     HraError,
     ImageError,
     MissingExtra,
-    RepairWarning,
     check_kind,
     needs,
+    warn,
 )
 from hra.files.images.files import png_bytes
 from hra.files.limits import PICTURE_PIXELS, PICTURE_SIDE
@@ -304,7 +303,7 @@ def base_color_image(material: Material) -> np.ndarray | None:
     if material.image is None:
         return None
     if is_ktx2(material.image):
-        warnings.warn(f"{where}: KTX2 is not decoded, so it is drawn without this texture", RepairWarning, stacklevel=2)
+        warn(f"{where}: KTX2 is not decoded, so it is drawn without this texture")
         return None
     from PIL import Image
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import struct
-import warnings
 from typing import IO, Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from hra.domains.points.files.las_header import (
     refusal,
     said_fields,
 )
-from hra.errors import FileError, HraError, RepairWarning
+from hra.errors import FileError, HraError, warn
 from hra.files.limits import DEFAULT
 from hra.files.local_files import open_regular
 
@@ -97,7 +96,7 @@ def _check_rounding(places: np.ndarray, steps: np.ndarray, where: str) -> None:
     off = np.abs(places.astype(np.float32) - places).max(axis=0)
     if len(places) < FEWEST and (off > steps).any():
         what = f"{where}: coordinates are rounded by up to {off.max():.2g}: the {len(places)} points are so far apart"
-        warnings.warn(what, RepairWarning, stacklevel=4)
+        warn(what)
 
 
 def _decoded(stream: IO[bytes], nodes: np.ndarray, header: Any, lazrs: Any, where: str) -> np.ndarray:

@@ -6,7 +6,6 @@ dimension of its own type, under a free name, and is named in a warning.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from hra.domains.points.files.field_names import free_name
 from hra.domains.points.files.las_header import RESERVED, WEEK
-from hra.errors import RepairWarning
+from hra.errors import warn
 
 # The largest number of each dimension whose least is 0.
 _MOST = {
@@ -73,7 +72,7 @@ def las_dimensions(fields: Mapping[str, np.ndarray]) -> Dimensions:
             if reason:
                 own = free_name(wanted.replace("\0", "_") or "field", {*taken, *extra}, _NAME_BYTES)
                 what = f"the field {wanted!r} became the extra dimension {own!r}: {reason}"
-                warnings.warn(what[:500], RepairWarning, stacklevel=2)
+                warn(what[:500])
             extra[own] = column
     return Dimensions(standard, extra, "gps_time" in standard and "gps_time" in fields)
 
@@ -120,7 +119,7 @@ def _cast(name: str, rows: np.ndarray) -> np.ndarray:
     if known in TYPES:
         return rows.astype("<" + known)
     if _rounded(rows):
-        warnings.warn(f"the field {name!r} was rounded to doubles"[:500], RepairWarning, stacklevel=3)
+        warn(f"the field {name!r} was rounded to doubles"[:500])
     return rows.astype("<f8")
 
 

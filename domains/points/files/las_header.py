@@ -7,7 +7,6 @@ across.
 from __future__ import annotations
 
 import struct
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from hra.errors import FileError, HraError, RepairWarning, needs
+from hra.errors import FileError, HraError, needs, warn
 from hra.files.ply.colors import shown_colors
 
 # Bytes of a record of each kind without its content.
@@ -224,7 +223,7 @@ def said_fields(fields: dict[str, np.ndarray], adjusted: bool, where: str) -> di
     """
     if any(np.any(fields[name]) for name in _WAVES if name in fields):
         what = f"{where}: packets of waveforms were left out: they lie in another place of the file, or in another file"
-        warnings.warn(what, RepairWarning, stacklevel=3)
+        warn(what)
     said = {name: rows for name, rows in fields.items() if name not in _WAVES and np.any(rows)}
     return {(WEEK if name == "gps_time" and not adjusted else name): rows for name, rows in said.items()}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
 from hra.domains.points.files.field_names import free_name
 from hra.domains.points.files.splat_formats import PACKED
-from hra.errors import RepairWarning
+from hra.errors import warn
 from hra.files.ply.colors import COLORS
 
 # A file that has all of them, "scale_2" aside, holds splats.
@@ -41,7 +40,7 @@ def field_columns(fields: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
                 why = "PLY uses the name for something else" if one in taken else "another field has the name"
                 why = why if name.split() else "properties of PLY have names"
                 what = f"the field {name!r} became the property {own!r}: {why}"
-                warnings.warn(what[:500], RepairWarning, stacklevel=4)
+                warn(what[:500])
             found[own] = column.astype(kind)
     return found
 
@@ -58,5 +57,5 @@ def _type(name: str, rows: np.ndarray) -> np.dtype:
     if rows.dtype.itemsize <= 4:
         return np.dtype(np.float32) if rows.dtype.kind == "f" else rows.dtype
     if rows.dtype.kind != "f" and ((rows > 2**53).any() or (rows < -(2**53)).any()):
-        warnings.warn(f"the field {name!r} was rounded to doubles"[:500], RepairWarning, stacklevel=5)
+        warn(f"the field {name!r} was rounded to doubles"[:500])
     return np.dtype(np.float64)

@@ -27,7 +27,7 @@ from hra.domains.points.files.origins import axis_origin
 from hra.domains.points.files.ply_columns import SPLAT, field_columns
 from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
 from hra.domains.points.files.suffixes import NOT_READ, READ
-from hra.errors import FileError, HraError, RepairWarning
+from hra.errors import FileError, HraError, RepairWarning, warn
 from hra.files.atomic_write import write_atomically
 from hra.files.images.opening import decoded_upright
 from hra.files.json_text import parse_object
@@ -77,13 +77,13 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
 
 
 def _loaded(path: Path, level: int | None) -> PointCloud | SplatCloud:
-    if path.suffix.lower() in (".las", ".laz"):
+    where, suffix = str(path), path.suffix.lower()
+    if suffix in (".las", ".laz"):
         return read_las(path, level)
     if level is not None:
-        raise HraError("only COPC files have levels", where=str(path), fix="leave the level out")
-    if path.suffix.lower() in (".sog", ".json"):
+        raise HraError("only COPC files have levels", where=where, fix="leave the level out")
+    if suffix in (".sog", ".json"):
         return read_sog(path)
-    where, suffix = str(path), path.suffix.lower()
     if suffix in NOT_READ:
         fix = "convert it to PLY, LAS or LAZ, for example by CloudCompare"
         raise FileError(f"{suffix[1:].upper()} files are not read", where=where, fix=fix)
@@ -92,6 +92,11 @@ def _loaded(path: Path, level: int | None) -> PointCloud | SplatCloud:
     content = read_regular(path)
     if suffix != ".ply" and not content.startswith(b"ply"):
         raise FileError(f"the format {suffix[:20]!r} is not read here", where=where, fix=f"use {', '.join(READ)}")
+    return _read_ply(content, where)
+
+
+def _read_ply(content: bytes, where: str) -> PointCloud | SplatCloud:
+    """Points or splats, by the columns of the vertices."""
     elements = read_elements(content, where)
     held = elements.get("vertex", Columns())
     if all(len(held.scalars.get(name, ())) for name in PACKED):
@@ -105,7 +110,7 @@ def _loaded(path: Path, level: int | None) -> PointCloud | SplatCloud:
         return _splats(positions, origin, vertices, where)
     if held.lists:
         what = f"{where}: the lists {', '.join(held.lists)} of vertices were left out"
-        warnings.warn(what[:500], RepairWarning, stacklevel=3)
+        warn(what[:500])
     colors, shades = ply_colors(vertices, where)
     fields = {name: rows for name, rows in vertices.items() if name not in {*"xyz", "radius", *shades}}
     check_finite(where, "points", coordinates=positions, colours=colors, radii=vertices.get("radius"))
@@ -123,7 +128,7 @@ def _splats(positions: np.ndarray, origin: Any, vertices: dict[str, np.ndarray],
     lost = [name for name, rows in vertices.items() if name not in _UNUSED and name not in rest and np.any(rows)]
     if lost:
         what = f"{where}: the properties {', '.join(lost)} of splats were left out"
-        warnings.warn(what[:500], RepairWarning, stacklevel=4)
+        warn(what[:500])
     harmonics = None
     if bands:
         harmonics = np.column_stack([vertices[name] for name in rest]).reshape(-1, 3, bands).transpose(0, 2, 1)
@@ -174,7 +179,7 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
         return write_atomically(path, partial(write_copc, cloud=cloud))
     if isinstance(cloud, PointCloud) and cloud.crs:
         what = f"{path}: PLY has no place for the coordinate system, which was left out"
-        warnings.warn(what, RepairWarning, stacklevel=2)
+        warn(what)
     write_atomically(path, binary_table(_columns(cloud)))
 
 

@@ -10,7 +10,6 @@ PlayCanvas, The Compressed PLY Format: chunks of 256 splats, whose numbers are s
 from __future__ import annotations
 
 import struct
-import warnings
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 
 from hra.domains.points.cloud.clouds import BANDS, SplatCloud
 from hra.domains.points.files.finite import checked_splats
-from hra.errors import FileError, RepairWarning, needs
+from hra.errors import FileError, needs, warn
 from hra.files.limits import DEFAULT
 from hra.files.ply import Columns
 
@@ -97,7 +96,7 @@ def read_spz(data: bytes, where: str) -> SplatCloud:
         kept = BANDS[min(degree, len(BANDS) - 1)]
         if degree >= len(BANDS):
             what = f"{where}: harmonics of band {degree} were left out, which are not read"
-            warnings.warn(what[-500:], RepairWarning, stacklevel=5)
+            warn(what[-500:])
         harmonics = (rest.reshape(count, _SPZ_BANDS[degree], 3)[:, :kept].astype(float) - 128) / 128
         harmonics *= np.array([y, z, x, x * y, y * z, 1, x * z, 1, y, x * y * z, y, z, x, z, x])[:kept, None]
         colors = 0.5 + HARMONIC * (color / 255 - 0.5) / _SPZ_COLOR
@@ -128,7 +127,7 @@ def _axis_signs(extensions: bytes, where: str) -> tuple[int, int, int]:
         raise ValueError(f"axes of number {axes} are not read, only those along right, up and back")
     if others:
         what = f"{where}: the extensions {', '.join(others[:8])} of SPZ were left out"
-        warnings.warn(what[-500:], RepairWarning, stacklevel=6)
+        warn(what[-500:])
     right, up, forward = ((axes - 1) >> bit & 1 for bit in range(3))
     return 2 * right - 1, 1 - 2 * up, 2 * forward - 1
 
@@ -204,16 +203,8 @@ def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatClo
     """
     vertex, chunk = elements["vertex"].scalars, elements.get("chunk", Columns()).scalars
     sh, count = elements.get("sh", Columns()).scalars, len(vertex[PACKED[0]])
-    bands = len(sh) // 3
-    chunks = -(-count // _CHUNK)
-    fits = all(len(rows) == chunks for rows in chunk.values()) and all(len(rows) == count for rows in sh.values())
-    named = {f"{end}_{kind}{axis}" for end in ("min", "max") for kind in ("", "scale_") for axis in "xyz"} <= set(chunk)
-    tints = {f"{end}_{channel}" for end in ("min", "max") for channel in "rgb"} & set(chunk)
-    named = named and len(tints) in (0, 6)  # the first files of the format have none
-    if not (count and fits and named and 3 * bands == len(sh) and bands in BANDS):
-        raise FileError("its chunks or harmonics do not fit its splats", where=where, fix=_FIX)
-    if not {f"f_rest_{k}" for k in range(3 * bands)} <= set(sh) or not set(PACKED) <= set(vertex):
-        raise FileError("its harmonics have other names than theirs", where=where, fix=_FIX)
+    bands, tinted = len(sh) // 3, "min_r" in chunk  # the first files of the format have no ranges of colours
+    _check_packed(vertex, chunk, sh, where)
     of_chunk = np.arange(count) // _CHUNK
 
     def ranged(shares: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
@@ -224,20 +215,42 @@ def read_compressed_ply(elements: Mapping[str, Columns], where: str) -> SplatClo
     positions = ranged(_shares(place, (21, 11), (11, 10), (0, 11)), ("x", "y", "z"))
     deviations = np.exp(ranged(_shares(scale, (21, 11), (11, 10), (0, 11)), ("scale_x", "scale_y", "scale_z")))
     shades = _shares(color, (24, 8), (16, 8), (8, 8), (0, 8))
-    colors = ranged(shades[:, :3], ("r", "g", "b")) if tints else shades[:, :3]
-    rest = (_shares(turn, (20, 10), (10, 10), (0, 10)) - 0.5) * np.sqrt(2)
-    # The largest of w, x, y, z is left out, and which it is stands first.
-    turns, largest = np.empty((count, 4)), turn >> 30
-    others = np.arange(4)[None] != largest[:, None]
+    colors = ranged(shades[:, :3], ("r", "g", "b")) if tinted else shades[:, :3]
+    shown = colors if bands else colors.clip(0, 1)
+    harmonics = _packed_harmonics(sh, bands) if bands else None
+    return checked_splats(where, positions, deviations, _packed_turns(turn), shown, shades[:, 3], harmonics)
+
+
+def _check_packed(
+    vertex: Mapping[str, np.ndarray], chunk: Mapping[str, np.ndarray], sh: Mapping[str, np.ndarray], where: str
+) -> None:
+    """Refuse columns that are not those of packed splats, their chunks and harmonics."""
+    count, bands = len(vertex[PACKED[0]]), len(sh) // 3
+    chunks = -(-count // _CHUNK)
+    fits = all(len(rows) == chunks for rows in chunk.values()) and all(len(rows) == count for rows in sh.values())
+    named = {f"{end}_{kind}{axis}" for end in ("min", "max") for kind in ("", "scale_") for axis in "xyz"} <= set(chunk)
+    tints = {f"{end}_{channel}" for end in ("min", "max") for channel in "rgb"} & set(chunk)
+    if not (count and fits and named and len(tints) in (0, 6) and 3 * bands == len(sh) and bands in BANDS):
+        raise FileError("its chunks or harmonics do not fit its splats", where=where, fix=_FIX)
+    if not {f"f_rest_{k}" for k in range(3 * bands)} <= set(sh) or not set(PACKED) <= set(vertex):
+        raise FileError("its harmonics have other names than theirs", where=where, fix=_FIX)
+
+
+def _packed_turns(packed: np.ndarray) -> np.ndarray:
+    """Unit quaternions (w, x, y, z): which of the four is largest and left out, then the others in ten bits each."""
+    rest = (_shares(packed, (20, 10), (10, 10), (0, 10)) - 0.5) * np.sqrt(2)
+    turns = np.empty((len(packed), 4))
+    others = np.arange(4)[None] != (packed >> 30)[:, None]
     turns[others] = rest.reshape(-1)
     turns[~others] = np.sqrt(np.maximum(1 - (rest**2).sum(axis=1), 0))
-    harmonics = None
-    if bands:
-        coded = np.column_stack([sh[f"f_rest_{k}"] for k in range(3 * bands)]).astype(float)
-        shares = np.where(coded == 0, 0, np.where(coded == 255, 1, (coded + 0.5) / 256))
-        harmonics = ((shares - 0.5) * 8).reshape(count, 3, bands).transpose(0, 2, 1)
-    shown = colors if bands else colors.clip(0, 1)
-    return checked_splats(where, positions, deviations, turns, shown, shades[:, 3], harmonics)
+    return turns
+
+
+def _packed_harmonics(sh: Mapping[str, np.ndarray], bands: int) -> np.ndarray:
+    """Harmonics [n, bands, 3] in bytes, whose first and last value stand for the ends of -4 .. 4."""
+    coded = np.column_stack([sh[f"f_rest_{k}"] for k in range(3 * bands)]).astype(float)
+    shares = np.where(coded == 0, 0, np.where(coded == 255, 1, (coded + 0.5) / 256))
+    return ((shares - 0.5) * 8).reshape(-1, 3, bands).transpose(0, 2, 1)
 
 
 def _shares(packed: np.ndarray, *places: tuple[int, int]) -> np.ndarray:

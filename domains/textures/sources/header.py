@@ -8,7 +8,6 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-import warnings
 from dataclasses import dataclass, fields
 from typing import IO, Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from hra.domains.textures import formats
 from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
-from hra.errors import FileError, ImageError, RepairWarning
+from hra.errors import FileError, ImageError, warn
 from hra.files.images.opening import as_image_error, header_orientation
 from hra.files.local_files import local_path, open_regular
 
@@ -155,7 +154,7 @@ def _header(image: Any, name: str, stated: tuple[int | None, str], stamp: tuple[
     depth = {openimageio().UINT8: 0, openimageio().FLOAT: 2, openimageio().DOUBLE: 2}.get(kind, 1)
     sizes = _levels(image)
     if image.seek_subimage(1, 0):
-        warnings.warn(f"{name}: the first of several frames was taken", RepairWarning, stacklevel=5)
+        warn(f"{name}: the first of several frames was taken")
     # Signed integers are directions or heights, floats are light, and no interface has BC4 or BC5 in sRGB.
     coded = kind in (openimageio().UINT8, openimageio().UINT16, openimageio().UINT32)
     coded = coded and spec.get_string_attribute("compression") not in ("BC4", "BC5")
@@ -193,7 +192,7 @@ def _orientation(spec: Any, name: str, stated: int | None, problem: str) -> Orie
     problem = problem if exif in range(1, 9) else f"orientation {exif}"
     if problem:
         what = f"{name}: corrupt EXIF data was ignored and the image not turned ({problem})"
-        warnings.warn(what, RepairWarning, stacklevel=6)
+        warn(what)
     return Orientation.of(1 if problem else exif)
 
 
@@ -234,7 +233,7 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
         raise ImageError(what, where=name, fix="convert it to RGBA, without a palette")
     if kind == "targa" and spec.alpha_channel >= 0 and not data[17] & 15:
         what = f"{name}: its header says that it has no alpha; the fourth byte of each texel was taken for alpha"
-        warnings.warn(what, RepairWarning, stacklevel=5)
+        warn(what)
 
 
 def _masks_fit(data: mmap.mmap) -> bool:

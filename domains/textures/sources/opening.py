@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -15,7 +14,7 @@ from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.header import read_header
 from hra.domains.textures.sources.stored import MadeLevel, MadeLevels, StoredLevel
 from hra.domains.textures.sources.tile_cache import TileCache
-from hra.errors import MissingExtra, RepairWarning
+from hra.errors import MissingExtra, warn
 from hra.files.images import MAX_PIXELS, load_image
 from hra.files.images.arrays import unit_range
 from hra.files.images.opening import open_upright
@@ -141,7 +140,7 @@ def shown_texels(path: str | os.PathLike[str]) -> tuple[np.ndarray, TexelFormat]
     texels = np.array(source.mips[0])
     kept = colors(texels.shape[2])
     if kept < texels.shape[2]:
-        warnings.warn(f"{path}: alpha was left out", RepairWarning, stacklevel=2)
+        warn(f"{path}: alpha was left out")
     texels = texels[..., :kept]
     if not source.srgb:
         light = texels / np.float32(255) if texels.dtype == np.uint8 else texels

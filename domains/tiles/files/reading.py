@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import os
 import stat
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from hra.domains.tiles.files.extensions import check_required, contents_of, tili
 from hra.domains.tiles.files.implicit import implicit_tiles, part_of, well_formed
 from hra.domains.tiles.files.volumes import Volume, scale_of, volume_of
 from hra.domains.tiles.tileset import Tileset, Volumes
-from hra.errors import FileError, HraWarning, LimitExceeded
+from hra.errors import FileError, HraWarning, LimitExceeded, warn
 from hra.files.json_text import parse_object
 from hra.files.local_files import local_path, read_regular
 
@@ -65,7 +64,7 @@ def read_tileset(path: str | Path) -> Tileset:
     if found.limited:
         many = f"{found.limited:,} of {len(found.parents):,} tiles"
         what = f"{path}: the viewerRequestVolume of {many} is ignored; they count wherever the eye is"
-        warnings.warn(what, HraWarning, stacklevel=2)
+        warn(what, HraWarning)
     center, axes, radius = (np.array(column, np.float64) for column in zip(*found.volumes, strict=True))
     return Tileset(
         np.array(found.parents, np.int64),

@@ -13,7 +13,6 @@ A relevance is a callable of a context:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MethodType
@@ -29,7 +28,7 @@ from hra.domains.tokens.embedding.feature_grid import FeatureGrid
 from hra.domains.tokens.embedding.features import Encoder, check_features
 from hra.domains.tokens.pyramid.blocks import block_counts
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
-from hra.errors import ArrayError, HraWarning
+from hra.errors import ArrayError, HraWarning, warn
 from hra.model.arrays import to_numpy
 from hra.model.builder import HierarchyBuilder
 from hra.model.hierarchy import Hierarchy
@@ -254,7 +253,7 @@ class TokenContext(ShortRepr):
         scores = check_relevance(self.scorer(self), self.grid, self.cover)
         if scores.size > 1 and np.ptp(scores) == 0 and not self._is_meant():
             what = f"the relevance is {scores[0, 0]:g} everywhere, so it decides nothing"
-            warnings.warn(f"{what}; say UniformRelevance() if that is meant", HraWarning, stacklevel=2)
+            warn(f"{what}; say UniformRelevance() if that is meant", HraWarning)
         return scores if scores.any() else np.ones_like(scores)
 
     def _is_meant(self) -> bool:

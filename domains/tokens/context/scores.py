@@ -11,12 +11,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from hra.errors import HraWarning, MetricError, check_function
+from hra.errors import HraWarning, MetricError, check_function, warn
 from hra.model.arrays import to_numpy
 
 
@@ -75,9 +74,7 @@ def check_relevance(values: Any, grid: tuple[int, int], cover: tuple[float, floa
     least = float(scores.min(initial=0))
     if least < 0:
         what = f"the relevance has scores down to {least:g}; all were shifted so that the least is 0"
-        warnings.warn(
-            f"{what}. State it yourself: calibrated(relevance, 'minmax' or another)", HraWarning, stacklevel=2
-        )
+        warn(f"{what}. State it yourself: calibrated(relevance, 'minmax' or another)", HraWarning)
     return scores - least
 
 

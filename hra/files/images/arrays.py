@@ -6,12 +6,11 @@ that temporary arrays stay small.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hra.errors import ArrayError, HraWarning, ImageError, RepairWarning
+from hra.errors import ArrayError, HraWarning, ImageError, warn
 from hra.files.images.opening import stated_orientation
 from hra.model.arrays import to_numpy
 
@@ -79,7 +78,7 @@ def _decode(image: Any) -> np.ndarray:
     turn = stated_orientation(image)
     if turn != 1:
         what = f"a Pillow image is shown turned by its EXIF orientation {turn}, and its pixels are taken as they lie"
-        warnings.warn(f"{what}; pass its path, or PIL.ImageOps.exif_transpose(image)", HraWarning, stacklevel=3)
+        warn(f"{what}; pass its path, or PIL.ImageOps.exif_transpose(image)", HraWarning)
     try:
         return decode(image, channels=3)
     except (OSError, ValueError) as error:
@@ -161,7 +160,7 @@ def decode(image: Image.Image, channels: int) -> np.ndarray:
         result[top:bottom] = luma(samples) if channels < samples.shape[2] else samples
     if 0.999 * opaque < white and opaque < width * height / 2:
         what = "the opaque parts of the image are white, and cannot be seen on the white ground laid below"
-        warnings.warn(f"{what}; lay it over another colour first", RepairWarning, stacklevel=2)
+        warn(f"{what}; lay it over another colour first")
     return result
 
 
@@ -203,4 +202,4 @@ def _check_range(image: Image.Image) -> None:
         fix = "write 8 or 16 bits per sample, or floating point in [0, 1]"
         raise ImageError(f"32-bit integers from {low:g} to {high:g} have no defined range", fix=fix)
     if image.mode == "F" and (low < 0 or high > 1):
-        warnings.warn(f"image values from {low:g} to {high:g} were clipped to [0, 1]", RepairWarning, stacklevel=2)
+        warn(f"image values from {low:g} to {high:g} were clipped to [0, 1]")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from hra.errors import HraError, ImageError, OutOfMemory, RepairWarning, needs
+from hra.errors import HraError, ImageError, OutOfMemory, needs, warn
 from hra.files.local_files import open_regular
 
 if TYPE_CHECKING:
@@ -230,4 +230,4 @@ def _pillow_warnings() -> Iterator[list[str]]:
 
 
 def _repair(name: str, what: str) -> None:
-    warnings.warn(f"{name}: {what}", RepairWarning, stacklevel=2)
+    warn(f"{name}: {what}")

@@ -11,7 +11,6 @@ import os
 import re
 import struct
 import threading
-import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import FileError, HraError, ImageError, OutOfMemory, RepairWarning, needs
+from hra.errors import FileError, HraError, ImageError, OutOfMemory, needs, warn
 from hra.files.images.arrays import over_white, unit_range
 from hra.files.images.files import load_image
 from hra.files.local_files import local_path, open_regular, read_regular
@@ -326,7 +325,7 @@ def _tiff(file: Path, channels: Sequence[int] | None) -> _Reader:
             return _whole(file)
         pages = [_planes(level, file) for level in series.levels]
         if series.kind not in _WITH_LABELS and _pictures(opened, series) > 1:
-            warnings.warn(f"{file}: the first of several frames was taken", RepairWarning, stacklevel=4)
+            warn(f"{file}: the first of several frames was taken")
         grids = [Grid((page[0].imagelength, page[0].imagewidth), _segment(page[0], file)) for page, _ in pages]
         spacing = _tiff_spacing(opened, pages[0][0][0])
     except Exception as error:  # its parser raises errors of many classes

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 
-from hra.errors import RepairWarning
+from hra.errors import warn
 
 COLORS = ("red", "green", "blue")
 COLOR_NAMES = (COLORS, ("diffuse_red", "diffuse_green", "diffuse_blue"), ("r", "g", "b"))
@@ -53,7 +52,7 @@ def color_shares(found: np.ndarray, where: str) -> np.ndarray:
     if least < 0 or not most <= 255:
         return found
     what = f"{where}: colours go up to {most:g}, and were read as numbers from 0 to 255"
-    warnings.warn(what[:500], RepairWarning, stacklevel=5)
+    warn(what[:500])
     return found / 255
 
 

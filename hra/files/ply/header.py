@@ -6,14 +6,13 @@ Source: Turk, The PLY polygon file format, 1994.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from hra.errors import FileError, RepairWarning
+from hra.errors import FileError, warn
 from hra.files.limits import Limits
 from hra.files.ply.text_rows import quote
 
@@ -90,7 +89,7 @@ def parse_ply_header(data: bytes, where: str, limits: Limits, size: int | None =
         header.read(line, number)
     if header.unknown:
         what = f"{where}: {len(header.unknown)} lines of the header were skipped: {quote(header.unknown[0])}"
-        warnings.warn(what, RepairWarning, stacklevel=3)
+        warn(what)
     found = PlyHeader(header.order(), header.elements(), tuple(header.comments), end.end(), len(lines) + 1)
     for element in found.elements:
         limits.check("vertices", element.count, f"{where}, element {element.name}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +16,7 @@ from hra.compiling import Stopwatch
 from hra.domains.tokens import Flops, Reducer, TokenAllocator
 from hra.domains.tokens.embedding.pictures import load_if_path
 from hra.domains.tokens.methods.reducers.named import reads_features
-from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, check_kind
+from hra.errors import ArrayError, BudgetTooSmall, HraWarning, InvalidBudget, check_kind, warn
 from hra.files.images.arrays import as_image
 from hra.integrations.reduction import Positions, Realisation, check_known
 from hra.integrations.transformers.choosing import Choosing, Chosen, Given
@@ -287,7 +286,7 @@ def _check_detail(model: Any, inputs: Mapping[str, Any], allocator: TokenAllocat
             f"the model sees {cell} pixels along a side of a token, and the allocator's patches have {allocator.patch}"
         )
         what = f"{what}: pictures are encoded again at {allocator.patch} / {cell} of their size"
-        warnings.warn(f"{what}; pass an allocator with patch={cell}", HraWarning, stacklevel=3)
+        warn(f"{what}; pass an allocator with patch={cell}", HraWarning)
 
 
 def _budgets(budget: Any, layout: Layout, together: bool) -> tuple[list[tuple[int, ...]], list[float]]:
@@ -360,7 +359,7 @@ def _pictures(model: Any, inputs: Mapping[str, Any], images: Any, processor: Any
     other = [] if images is None else unlike(model, inputs, pictures, encoded.layout)
     if other:
         what = f"images {other} are not what the encoder sees, stretched: others, in another order, turned or cropped"
-        warnings.warn(f"{what}, and tokens lie elsewhere; pass processor= in place of images", HraWarning, stacklevel=3)
+        warn(f"{what}, and tokens lie elsewhere; pass processor= in place of images", HraWarning)
     return pictures
 
 

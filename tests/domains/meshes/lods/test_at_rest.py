@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.domains.meshes.lods.at_rest import poses
-from hra.domains.meshes.lods.scene_lod import _stand_in
+from hra.domains.meshes.lods.stand_in import StandIn
 from hra.errors import RepairWarning
 from tests.helpers.scenes import Scene
 
@@ -164,7 +164,7 @@ def test_what_has_no_size_at_rest_covers_nothing(size: list[float], alone: list[
     scene.header["nodes"] = [{"mesh": 0, "scale": size}, {"mesh": 1}]
     scene.header["scenes"][0]["nodes"] = [0, 1]
     source = scene.write(tmp_path / "scene.glb")
-    assert sorted(_stand_in(GltfScene.open(source)).not_here(1)) == alone
+    assert sorted(StandIn.of(GltfScene.open(source)).not_here(1)) == alone
     lod = meshes.scene_lod(source, SHARES)
     for level, stated in zip(lod.export(tmp_path / "levels"), lod.chain.errors.tolist(), strict=True):
         assert measured(source, level) <= stated * (1 + 1e-5)
