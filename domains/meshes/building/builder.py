@@ -16,6 +16,7 @@ from hra.domains.meshes.building.levels import BuiltLevels, build_levels, coarse
 from hra.domains.meshes.building.parts import Parts, with_parts
 from hra.domains.meshes.building.settings import Countdown, Progress, Settings, Workers, processors
 from hra.domains.meshes.files.read import load
+from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.report import BuildReport, Meter
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
@@ -113,6 +114,24 @@ def built(
         raise wrong_kind("source", source, (str, Path, TriangleMesh), _OF_ARRAYS)
     meter = Meter()
     mesh = source if isinstance(source, TriangleMesh) else load(source, limits=limits)
+    geometry, triangles, attributes, back = _welded(mesh)
+    countdown = Countdown(len(triangles), progress)
+    with Workers(threads or processors()) as workers:
+        levels = build_levels(geometry, triangles, settings, workers, countdown, discrete=discrete)
+    clusters, of_source = _assembled(geometry, levels, attributes, back)
+    if appearance:
+        clusters = with_appearance(clusters)
+    countdown.finish()
+    chosen = {**asdict(settings), "appearance": True} if appearance else asdict(settings)
+    name = "" if isinstance(source, TriangleMesh) else Path(source).name
+    report = _report(clusters, levels, chosen, workers.threads, meter, name)
+    return replace(clusters, report=report, origin=mesh.origin), of_source
+
+
+def _welded(
+    mesh: TriangleMesh,
+) -> tuple[Geometry, np.ndarray, VertexAttributes | None, np.ndarray | None]:
+    """What is simplified: its vertices, triangles uint32 [F, 3], attributes, and the second sheet (`without_backs`)."""
     positions, triangles, attributes = weld_wedges(mesh.positions, mesh.triangles, mesh.attributes)
     geometry = Geometry.of(positions, attributes)
     triangles = without_degenerate(triangles, geometry.position_of)
@@ -123,26 +142,22 @@ def built(
     behind[triangles] = triangles if back is None else np.where(back[triangles] < 0, triangles, back[triangles])
     if attributes is not None and (behind != np.arange(len(behind))).any():
         geometry = Geometry.of(positions, attributes, behind)
-    geometry = with_parts(geometry, triangles)
-    countdown = Countdown(len(triangles), progress)
-    with Workers(threads or processors()) as workers:
-        levels = build_levels(geometry, triangles, settings, workers, countdown, discrete=discrete)
+    return with_parts(geometry, triangles), triangles, attributes, back
+
+
+def _assembled(
+    geometry: Geometry, levels: BuiltLevels, attributes: VertexAttributes | None, back: np.ndarray | None
+) -> tuple[ClusterMesh, np.ndarray]:
+    """All levels as one mesh, with what parts were enlarged to and second sheets; the source of each vertex."""
     table, member_of = coarse_first(levels)
-    of_source = np.arange(len(positions))
+    positions, of_source = geometry.positions, np.arange(len(geometry.positions))
     if isinstance(geometry.parts, Parts):
         positions, of_source, table = geometry.parts.used(geometry, table)
     if back is not None:
         positions, of_source, table, member_of = with_backs(positions, of_source, table, member_of, back)
     if attributes is not None and len(of_source) > len(attributes):
         attributes = attributes.take(of_source)
-    clusters = ClusterMesh.from_table(positions, table, member_of, attributes)
-    if appearance:
-        clusters = with_appearance(clusters)
-    countdown.finish()
-    chosen = {**asdict(settings), "appearance": True} if appearance else asdict(settings)
-    name = "" if isinstance(source, TriangleMesh) else Path(source).name
-    report = _report(clusters, levels, chosen, workers.threads, meter, name)
-    return replace(clusters, report=report, origin=mesh.origin), of_source
+    return ClusterMesh.from_table(positions, table, member_of, attributes), of_source
 
 
 def _report(

@@ -63,19 +63,9 @@ def check_required(header: dict[str, Any], where: str) -> None:
 
 def lost_as_one(header: dict[str, Any]) -> list[str]:
     """What a scene loses that becomes one mesh at rest: a phrase for each kind, with names and numbers."""
-    # A material keeps its own extensions, whatever they are.
-    materials = [{k: v for k, v in entry.items() if k not in _WHOLE} for entry in header.get("materials", [])]
-    own = [entry.get("extensions", {}) for entry in header.get("materials", [])]
-    kept = {name for entry in own for name in entry} - {OF_OTHER_MATERIALS}
-    found = dict.fromkeys((name for name in header.get("extensionsUsed", []) if name not in kept), 0)
-    found |= Counter(name for name, _ in extensions({**header, "materials": materials}))
-    if chains := sum(OF_OTHER_MATERIALS in entry for entry in own):
-        found[OF_OTHER_MATERIALS] = found.get(OF_OTHER_MATERIALS, 0) + chains
-    lost = [f"{name} ({count})" if count else name for name, count in sorted(found.items()) if name not in _KEPT]
-    primitives = [entry for mesh in header.get("meshes", []) for entry in mesh["primitives"]]
-    names = Counter(name for entry in primitives for name in _attributes_lost(header, entry))
-    lost += [f"{name} ({count})" for name, count in sorted(names.items())]
     nodes = header.get("nodes", [])
+    primitives = [entry for mesh in header.get("meshes", []) for entry in mesh["primitives"]]
+    attributes = Counter(name for entry in primitives for name in _attributes_lost(header, entry))
     counts = {
         "animations": len(header.get("animations", [])),
         "skins": len(header.get("skins", [])),
@@ -83,16 +73,38 @@ def lost_as_one(header: dict[str, Any]) -> list[str]:
         "cameras": len(header.get("cameras", [])),
         "other scenes": len(header.get("scenes", [])) - 1,
         "nodes": len(nodes) if len(nodes) > 1 else 0,
-        "names": sum(
-            "name" in entry
-            for kind, entries in header.items()
-            if kind != "materials" and isinstance(entries, list)
-            for entry in entries
-            if isinstance(entry, dict)
-        ),
-        "extras": _count_extras({**header, "materials": materials}),
+        "names": _count_names(header),
+        "extras": _count_extras(_without_own_of_materials(header)),
     }
+    lost = [f"{name} ({count})" if count else name for name, count in sorted(_extensions_lost(header).items())]
+    lost += [f"{name} ({count})" for name, count in sorted(attributes.items())]
     return lost + [f"{kind} ({count})" for kind, count in counts.items() if count > 0]
+
+
+def _extensions_lost(header: dict[str, Any]) -> dict[str, int]:
+    """How often the extensions stand in a scene that one mesh does not keep; 0 for those that are only named as used.
+
+    A material keeps its own extensions, whatever they are, but for what names other materials.
+    """
+    own = [entry.get("extensions", {}) for entry in header.get("materials", [])]
+    kept = {name for entry in own for name in entry} - {OF_OTHER_MATERIALS}
+    found = dict.fromkeys((name for name in header.get("extensionsUsed", []) if name not in kept), 0)
+    found |= Counter(name for name, _ in extensions(_without_own_of_materials(header)))
+    if chains := sum(OF_OTHER_MATERIALS in entry for entry in own):
+        found[OF_OTHER_MATERIALS] = found.get(OF_OTHER_MATERIALS, 0) + chains
+    return {name: count for name, count in found.items() if name not in _KEPT}
+
+
+def _without_own_of_materials(header: dict[str, Any]) -> dict[str, Any]:
+    """A header without what each material keeps as it is."""
+    materials = [{k: v for k, v in entry.items() if k not in _WHOLE} for entry in header.get("materials", [])]
+    return {**header, "materials": materials}
+
+
+def _count_names(header: dict[str, Any]) -> int:
+    """How many things but materials have a name."""
+    lists = [entries for kind, entries in header.items() if kind != "materials" and isinstance(entries, list)]
+    return sum("name" in entry for entries in lists for entry in entries if isinstance(entry, dict))
 
 
 def _attributes_lost(header: dict[str, Any], primitive: dict[str, Any]) -> list[str]:

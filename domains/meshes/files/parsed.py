@@ -178,22 +178,11 @@ def triangulate(
         raise FileError(what, where=where)
     if (counts == 3).all():
         return np.arange(len(corners)).reshape(-1, 3), 0
-    per_face = counts - 2
-    first = np.repeat(offsets[:-1], per_face)
-    ends = np.cumsum(per_face)
-    second = first + 1 + np.arange(len(first)) - np.repeat(ends - per_face, per_face)
-    fans, polygons = np.stack([first, second, second + 1], axis=1), int((counts > 3).sum())
+    fans, polygons = _fans(offsets), int((counts > 3).sum())
     if positions is None:
         return fans, polygons
-    # Twice the vector areas of all triangles of the fans; those of a face add up to the face's (Newell's method).
-    a, b, c = (positions[column].astype(np.float64) for column in fans.T)
-    with np.errstate(invalid="ignore", over="ignore"):
-        own = np.cross(b - a, c - a)
-        whole = np.add.reduceat(own, ends - per_face)
-        outside = (own * np.repeat(whole, per_face, axis=0)).sum(axis=1) < 0
-    odd = np.flatnonzero(np.logical_or.reduceat(outside, ends - per_face))
-    if not odd.size:
-        return fans, polygons
+    ends = np.cumsum(counts - 2)
+    odd, whole = _turned_over(fans, ends, positions)
     parts, at, kinds = [], 0, {"touch": [], "cross": []}
     for face in odd.tolist():
         begin, end = int(offsets[face]), int(offsets[face + 1])
@@ -201,7 +190,7 @@ def triangulate(
         if not np.all(np.abs(points) <= np.finfo(np.float32).max):
             continue  # products of such numbers overflow; no mesh keeps the corner
         found, kind = ears(points, whole[face])
-        parts += [fans[at : ends[face] - per_face[face]], begin + found]
+        parts += [fans[at : ends[face] - (end - begin - 2)], begin + found]
         at = int(ends[face])
         if kind:
             kinds[kind].append(face)
@@ -211,6 +200,28 @@ def triangulate(
             lost = "" if kind == "touch" else "; what they cover twice or turned over cannot be kept"
             warn(what + lost)
     return np.concatenate([*parts, fans[at:]]), polygons
+
+
+def _fans(offsets: np.ndarray) -> np.ndarray:
+    """All faces as triangles around their first corners, int64 [T, 3]."""
+    per_face = np.diff(offsets) - 2
+    first = np.repeat(offsets[:-1], per_face)
+    second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(per_face) - per_face, per_face)
+    return np.stack([first, second, second + 1], axis=1)
+
+
+def _turned_over(fans: np.ndarray, ends: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The faces whose fan has a triangle that is turned over; twice the vector area of each face, float64 [F, 3].
+
+    ``ends`` is where the triangles of each face end. Areas of triangles add up to that of a face (Newell's method).
+    """
+    begins = np.concatenate([[0], ends[:-1]])
+    a, b, c = (positions[column].astype(np.float64) for column in fans.T)
+    with np.errstate(invalid="ignore", over="ignore"):
+        own = np.cross(b - a, c - a)
+        whole = np.add.reduceat(own, begins)
+        outside = (own * np.repeat(whole, np.diff(ends, prepend=0), axis=0)).sum(axis=1) < 0
+    return np.flatnonzero(np.logical_or.reduceat(outside, begins)), whole
 
 
 def at_corners(positions: np.ndarray, corners: np.ndarray) -> np.ndarray | None:

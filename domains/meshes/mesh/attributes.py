@@ -154,30 +154,48 @@ def concatenate(parts: Sequence[VertexAttributes | None], counts: Sequence[int])
     if not present:
         return None
     names = {name for part in present for name in part.names}
-    materials: dict[Material, int] = {}
-    arrays: dict[str, list[np.ndarray]] = {name: [] for name in LAYOUT if name in names}
+    whole = {name: _column(name, parts, counts) for name in LAYOUT if name in names and name != "material"}
+    materials: tuple[Material, ...] = ()
+    if "material" in names:
+        whole["material"], materials = _numbered_together(parts, counts)
+    if columns := max((part.more.shape[1] for part in present if part.more is not None), default=0):
+        more = [None if part is None else part.more for part in parts]
+        whole["more"] = np.concatenate([_widened(one, count, columns) for one, count in zip(more, counts, strict=True)])
+    if any(part.unseen is not None for part in present):
+        whole["unseen"] = _column("unseen", parts, counts)
+    return VertexAttributes(**whole, materials=materials)
+
+
+def _column(name: str, parts: Sequence[VertexAttributes | None], counts: Sequence[int]) -> np.ndarray:
+    """One array of all parts, filled in where a part lacks it."""
+    own = [None if part is None else getattr(part, name) for part in parts]
+    return np.concatenate([_blank(name, n) if one is None else one for one, n in zip(own, counts, strict=True)])
+
+
+def _numbered_together(
+    parts: Sequence[VertexAttributes | None], counts: Sequence[int]
+) -> tuple[np.ndarray, tuple[Material, ...]]:
+    """The materials of all parts, equal ones once, and the number of each vertex's, int32 [V]."""
+    numbers: dict[Material, int] = {}
+    rows = []
     for part, count in zip(parts, counts, strict=True):
         own = part.materials if part is not None and part.materials else (Material(),)
-        number = np.array([materials.setdefault(material, len(materials)) for material in own], np.int32)
-        for name, collected in arrays.items():
-            array = None if part is None else getattr(part, name)
-            if name == "material":
-                array = number[np.zeros(count, np.int64) if array is None else array]
-            collected.append(_blank(name, count) if array is None else array)
-    whole = {name: np.concatenate(collected) for name, collected in arrays.items()}
-    if more := max((part.more.shape[1] for part in present if part.more is not None), default=0):
-        whole["more"] = np.zeros((sum(counts), more), np.float32)
-    if any(part.unseen is not None for part in present):
-        whole["unseen"] = np.zeros(sum(counts), np.int32)
-    for part, count, end in zip(parts, counts, np.cumsum(counts).tolist(), strict=True):
-        rows = slice(end - count, end)
-        if part is not None and part.more is not None:
-            whole["more"][rows, : part.more.shape[1]] = part.more
-        if part is not None and part.unseen is not None:
-            whole["unseen"][rows] = part.unseen
-    return VertexAttributes(**whole, materials=tuple(materials) if "material" in names else ())
+        number = np.array([numbers.setdefault(material, len(numbers)) for material in own], np.int32)
+        chosen = None if part is None else part.material
+        rows.append(number[np.zeros(count, np.int64) if chosen is None else chosen])
+    return np.concatenate(rows), tuple(numbers)
+
+
+def _widened(array: np.ndarray | None, count: int, columns: int) -> np.ndarray:
+    """``array`` float32 [count, k] or None with ``columns`` columns, those that it lacks 0."""
+    result = np.zeros((count, columns), np.float32)
+    if array is not None:
+        result[:, : array.shape[1]] = array
+    return result
 
 
 def _blank(name: str, count: int) -> np.ndarray:
+    if name == "unseen":
+        return np.zeros(count, np.int32)
     dtype, columns = LAYOUT[name]
     return np.full((count, columns), 255 if name == "colors" else 0, dtype)

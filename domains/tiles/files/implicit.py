@@ -152,14 +152,7 @@ def implicit_tiles(
             raise FileError("one file for several subtrees", where=f"{where}, {name[:200]}", fix=fix)
         known.add(name)
         subtree = read_subtree(read(name), lambda uri, name=name: read(_beside(name, uri)), branching, levels, name)
-        if len(subtree.contents) != len(uris) and subtree.contents.any():
-            what = f"a subtree states {len(subtree.contents)} contents per tile, and its tileset {len(uris)}"
-            raise FileError(what, where=name)
-        if not subtree.tiles[0]:
-            raise FileError("a subtree without its root tile", where=name)
-        if (count := int(subtree.tiles.sum())) > _MOST_TILES:
-            fix = "write subtrees of fewer levels"
-            raise LimitExceeded(f"a subtree of {count:,} tiles, more than {_MOST_TILES:,}", where=name, fix=fix)
+        _check_subtree(subtree, len(uris), name)
         for level, place, contents in _inside(subtree, axes, levels, top, corner):
             if level >= most:
                 continue
@@ -170,6 +163,18 @@ def implicit_tiles(
             yield ImplicitTile(level, place, above, tuple(_filled(uri, level, place) for uri in named))
         for number in np.flatnonzero(subtree.children).tolist() if top + levels < most else ():
             waiting.append((top + levels, _place(number, levels, axes, corner)))
+
+
+def _check_subtree(subtree: Subtree, contents: int, where: str) -> None:
+    """Refuse a subtree that its tileset, of so many ``contents`` per tile, has no place for, and one too large."""
+    if len(subtree.contents) != contents and subtree.contents.any():
+        what = f"a subtree states {len(subtree.contents)} contents per tile, and its tileset {contents}"
+        raise FileError(what, where=where)
+    if not subtree.tiles[0]:
+        raise FileError("a subtree without its root tile", where=where)
+    if (count := int(subtree.tiles.sum())) > _MOST_TILES:
+        fix = "write subtrees of fewer levels"
+        raise LimitExceeded(f"a subtree of {count:,} tiles, more than {_MOST_TILES:,}", where=where, fix=fix)
 
 
 def _inside(

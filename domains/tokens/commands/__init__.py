@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -52,6 +52,17 @@ BudgetOption = Annotated[
 ]
 
 
+class _Asked(NamedTuple):
+    """What tokens are asked for, by the names that `hra.domains.tokens.TokenAllocation` has."""
+
+    question: str
+    method: str
+    budget: int
+    relevance: str | None
+    metric: str | None
+    traversal: str | None
+
+
 @app.command()
 def allocate(
     image: ImagesArgument,
@@ -85,30 +96,33 @@ def allocate(
     The rows of a folder go to Parquet files, one row for each image, with its error if it has no tokens (exit code 1).
     A stopped run continues when you run it again.
     """
-    from hra.allocating.allocation import proof
     from hra.domains import tokens
     from hra.domains.tokens.commands.slides import is_large
     from hra.domains.tokens.corpus.command import allocate_images
+
+    asked, large = _Asked(query, method, budget, relevance, metric, traversal), is_large(image)
+    if not large and os.path.isdir(image):  # False for names that cannot be
+        allocation = tokens.TokenAllocation(**asked._asdict(), bank=bank)
+        return allocate_images(image, out, allocation, jobs=jobs, sample=sample, json_file=json_file)
+    _check_alone(jobs, bank, sample)
+    return (_allocate_large if large else _allocate_one)(image, asked, out, json_file)
+
+
+def _allocate_one(image: Path, asked: _Asked, out: Path | None, json_file: Path | None) -> None:
+    """Tokens of an image that fits into memory: drawn to ``out``, told, and written as JSON."""
+    from hra.allocating.allocation import proof
     from hra.domains.tokens.methods.named import named_allocator
     from hra.domains.tokens.methods.reducers.named import reads_features
     from hra.domains.tokens.pictures.sheet import side_by_side
     from hra.files.images import load_image, psnr, save_png
 
-    if is_large(image):
-        _check_alone(jobs, bank, sample)
-        return _allocate_large(image, query, method, budget, relevance, metric or traversal, out, json_file)
-    if os.path.isdir(image):  # False for names that cannot be
-        names = {"method": method, "relevance": relevance, "metric": metric, "traversal": traversal}
-        allocation = tokens.TokenAllocation(**names, budget=budget, question=query, bank=bank)
-        return allocate_images(image, out, allocation, jobs=jobs, sample=sample, json_file=json_file)
-    _check_alone(jobs, bank, sample)
-    allocator, relevance = named_allocator(method, relevance, metric, traversal)
+    allocator, relevance = named_allocator(asked.method, asked.relevance, asked.metric, asked.traversal)
     pixels = load_image(image)
-    context = allocator.context(pixels, query)
-    with running(f"choosing {budget:,} tokens") as progress:
-        allocation = allocator.allocate(context, budget)
-        if metric is not None:
-            _check_metric(allocator, allocation, method)
+    context = allocator.context(pixels, asked.question)
+    with running(f"choosing {asked.budget:,} tokens") as progress:
+        allocation = allocator.allocate(context, asked.budget)
+        if asked.metric is not None:
+            _check_metric(allocator, allocation, asked.method)
         progress("making the tokens")
         chosen = allocator.realize(allocation)
         given_back = chosen.reconstruct()
@@ -117,13 +131,13 @@ def allocate(
             progress(f"drawing {out.name}")
             save_png(out, side_by_side(pixels, chosen, given_back))
     record = {
-        "method": method,
+        "method": asked.method,
         "relevance": relevance,
         "query_used": context.served.used,
         "confidence": context.served.confidence,
         "by": context.served.by,
         **context.counts,
-        "budget": budget,
+        "budget": asked.budget,
         "count": len(chosen),
         **proof(allocation),
         "seconds": allocation.seconds,
@@ -132,37 +146,28 @@ def allocate(
     write_json(json_file, {**record, "boxes": chosen.boxes, "detail": chosen.detail, **_positions(chosen)})
     show(f"{image.name}: {_told(allocation, context.served.used)}", record.items())
     if reads_features(allocator):
-        typer.echo(STAND_INS.format(f"{method}: chosen"))
-    if query and not context.served.used:
-        typer.echo(_UNUSED.format(query=query, relevance=relevance))
+        typer.echo(STAND_INS.format(f"{asked.method}: chosen"))
+    _tell_unused(asked.question, context.served.used, relevance)
 
 
-def _allocate_large(
-    image: Path,
-    query: str,
-    method: str,
-    budget: int,
-    relevance: str | None,
-    unused: str | None,
-    out: Path | None,
-    json_file: Path | None,
-) -> None:
+def _allocate_large(image: Path, asked: _Asked, out: Path | None, json_file: Path | None) -> None:
+    """`_allocate_one` of an image of any size, by methods of their own."""
     from hra.domains.tokens.commands.slides import allocated, placed, record_of, sheet_of
     from hra.files.images import save_png
 
-    if unused is not None:
+    if asked.metric is not None or asked.traversal is not None:
         what = "images of any size have a metric and a traversal of their own"
         raise HraError(what, where="--metric, --traversal", fix="leave them out")
-    allocator, allocation = allocated(image, query, method, relevance or "phrase", budget)
+    relevance = asked.relevance or "phrase"
+    allocator, allocation = allocated(image, asked.question, asked.method, relevance, asked.budget)
     chosen, source = allocator.realize(allocation), allocation.context[0]
     if out is not None:
         save_png(out, sheet_of(source, chosen))
-    record = {"method": method, "relevance": relevance or "phrase", "budget": budget}
+    record = {"method": asked.method, "relevance": relevance, "budget": asked.budget}
     record |= record_of(allocator, allocation, chosen)
     write_json(json_file, {**record, **placed(chosen.boxes, source.spacing), "detail": chosen.detail})
     show(f"{image.name}: {_told(allocation, record['query_used'])}", record.items())
-    if query and not record["query_used"]:
-        typer.echo(_UNUSED.format(query=query, relevance=record["relevance"]))
+    _tell_unused(asked.question, record["query_used"], relevance)
 
 
 @app.command()
@@ -234,6 +239,11 @@ def _told(allocation: Allocation, used: bool) -> str:
     of = "the error weighted by the question" if used else "the error of the picture, whatever is asked"
     told = str(allocation).replace("of the best possible gain", f"of the largest possible gain, in {of}")
     return told.replace(", the best possible", f", the least that is possible of {of}")
+
+
+def _tell_unused(question: str, used: bool, relevance: str) -> None:
+    if question and not used:
+        typer.echo(_UNUSED.format(query=question, relevance=relevance))
 
 
 def _check_alone(jobs: int, bank: int, sample: int | None) -> None:

@@ -407,46 +407,43 @@ class StreamedPyramid(HierarchicalResourceAllocator):
     def _reached(self, seen: SeenImage, budget: float, begun: Sequence[_Node]) -> Hierarchy:
         """The part of the quadtree that ``budget`` may reach, its children added one at a time."""
         check_budget(budget, Hierarchy.flat(np.empty(0), cost_unit="tokens"))
-        tree = LazyTree(seen, PatchError(), seen)
-        known = set(begun)
-        heap: list[tuple[bool, float, int]] = []
-        leaves, limit = len(tree.nodes), (_EXPANDED * budget + 1000)
+        tree, limit = LazyTree(seen, PatchError(), seen), _EXPANDED * budget + 1000
+        expanded = _expand_enough(tree, budget, begun, limit)
+        _expand_worthy(tree, seen, budget, limit - expanded)
+        return _tree(tree, seen)
 
-        def put(v: int) -> None:
+
+def _expand_enough(tree: LazyTree, budget: float, begun: Sequence[_Node], limit: float) -> int:
+    """Expand what may gain most, ``begun`` ones first, until there are enough patches; how many were expanded."""
+    known, heap, queued, done = set(begun), [], 0, 0
+    while True:
+        for v in range(queued, len(tree.nodes)):
             node = tree.nodes[v]
             if node[0]:
                 heapq.heappush(heap, (node not in known, -tree.potential[v][-1], v))
-
-        for v in range(leaves):
-            put(v)
-        done = 0
+        queued = len(tree.nodes)
         # Enough patches for the count, and those of an earlier question.
-        while heap and (leaves < budget or not heap[0][0]) and done < limit:
-            v = heapq.heappop(heap)[2]
-            before = len(tree.nodes)
+        if not heap or done >= limit or (queued - done >= budget and heap[0][0]):
+            return done
+        tree.expand(heapq.heappop(heap)[2])
+        done += 1
+
+
+def _expand_worthy(tree: LazyTree, seen: SeenImage, budget: float, limit: float) -> None:
+    """Expand what could be worth more than a token; of what is only guessed, until a round hardly moves the price."""
+    last = 0.0
+    while limit > 0:
+        price = Hull(finish="none").solve(Problem.of(_tree(tree, seen), _KnownError(), None, budget)).price or 0.0
+        if not seen.image.is_known and 0 < price < _MOVED * last:
+            return
+        last, potential = price, [steps[-1] for steps in tree.potential]
+        more = [v for v, node in enumerate(tree.nodes) if node[0] and not tree.expanded[v] and potential[v] > price]
+        if not more:
+            return
+        more = sorted(more, key=lambda v: -potential[v])[: int(min(limit, 1e9))]
+        for v in more:
             tree.expand(v)
-            done, leaves = done + 1, leaves + len(tree.nodes) - before - 1
-            for u in range(before, len(tree.nodes)):
-                put(u)
-        # All that could be worth more than a token; of what is only guessed, until a round hardly moves the price.
-        last = 0.0
-        while done < limit:
-            price = Hull(finish="none").solve(Problem.of(_tree(tree, seen), _KnownError(), None, budget)).price or 0.0
-            if not seen.image.is_known and 0 < price < _MOVED * last:
-                break
-            last = price
-            more = [
-                v
-                for v, node in enumerate(tree.nodes)
-                if node[0] and not tree.expanded[v] and tree.potential[v][-1] > price
-            ]
-            more = sorted(more, key=lambda v: -tree.potential[v][-1])[: int(min(limit - done, 1e9))]
-            for v in more:
-                tree.expand(v)
-            done += len(more)
-            if not more:
-                break
-        return _tree(tree, seen)
+        limit -= len(more)
 
 
 def _tree(tree: LazyTree, seen: SeenImage) -> Hierarchy:
