@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,3 +26,18 @@ def cuts(track: dict) -> list[set[int]]:
         begin = int(end)
         steps.append(set(nodes))
     return steps
+
+
+@contextmanager
+def opened(browser: Any, file: Path, content: str, width: int = 1100) -> Iterator[Any]:
+    """A page in a browser: nothing in it fails, and it asks for nothing beside itself."""
+    file.write_text(content, "utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    asked, failed = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    yield page
+    assert failed == [] and [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    page.close()

@@ -95,3 +95,15 @@ def with_drawn_bytes(data: st.DataObject, content: bytes, name: str) -> bytes:
     for _ in range(data.draw(st.integers(1, 4))):
         flat[data.draw(st.integers(0, flat.size - 1))] = data.draw(st.integers(0, 255))
     return with_section(content, name, values)
+
+
+def use(path: Path) -> None:
+    """Do what is done with files; a FileError is the only error allowed."""
+    try:
+        asset = meshes.open_asset(path)
+        asset.mesh([0])
+        mesh = asset.read()
+    except FileError:
+        return
+    mesh.mesh(np.arange(len(mesh.offsets) - 1))
+    assert mesh.indices.max() < len(mesh.positions)

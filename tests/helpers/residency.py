@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cache
 
+from hypothesis import strategies as st
+
 from hra.residency import Trace
+
+# What the fixture `random_trace` gives, its seeds, and sizes of pools for it.
+MakeTrace = Callable[..., Trace]
+SEEDS = st.integers(0, 10**6)
+POOLS = st.integers(0, 60)
 
 
 def lru_loads(trace: Trace, pool: int) -> int:

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.kernels.compaction import reference
+from hra.kernels.compaction import numba_backend, reference
+
+BACKENDS = pytest.mark.parametrize("backend", [reference, numba_backend])
 
 
+@BACKENDS
 @given(st.integers(1, 30), st.integers(1, 3), st.integers(0, 10**6))
-def test_what_is_fine_enough_under_a_parent_that_is_not(count: int, views: int, seed: int):
+def test_what_is_fine_enough_under_a_parent_that_is_not(backend: Any, count: int, views: int, seed: int):
     rng = np.random.default_rng(seed)
     parent = np.array([rng.integers(-1, v) if v else -1 for v in range(count)], np.int32)
     error, tolerance = (
@@ -19,11 +25,12 @@ def test_what_is_fine_enough_under_a_parent_that_is_not(count: int, views: int, 
         [bool(e[v] <= t and (parent[v] < 0 or e[parent[v]] > t)) for v in range(count)]
         for e, t in zip(error, tolerance, strict=True)
     ]
-    assert reference.threshold_cut(parent, error, tolerance).tolist() == expected
+    assert backend.threshold_cut(parent, error, tolerance).tolist() == expected
 
 
+@BACKENDS
 @given(st.lists(st.booleans(), max_size=50))
-def test_a_list_of_what_is_set(flags: list[bool]):
-    found = reference.compact(np.array(flags, np.bool_))
+def test_a_list_of_what_is_set(backend: Any, flags: list[bool]):
+    found = backend.compact(np.array(flags, np.bool_))
     assert found.tolist() == [i for i, flag in enumerate(flags) if flag]
     assert found.dtype == np.int32

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import hra
 from hra.domains import meshes
 from hra.domains.meshes.asset.codec import Grid
-from hra.errors import FileError, MeshError, RepairWarning
+from hra.errors import MeshError, RepairWarning
 from tests.helpers import mesh_file
-from tests.helpers.mesh_file import refused
+from tests.helpers.mesh_file import refused, use
 
 
 @pytest.fixture(scope="module")
@@ -131,17 +131,6 @@ def test_a_page_is_what_its_documentation_says(packed_file: Path) -> None:
         assert np.array_equal(read.clusters, clusters) and not places[:, 3].any()
         assert np.array_equal(read.streams["position"][first + read.corners], points)
         begin = end
-
-
-def use(path: Path) -> None:
-    """Do what is done with files; a FileError is the only error allowed."""
-    try:
-        asset = meshes.open_asset(path)
-        asset.mesh([0])
-        mesh = asset.read()
-    except FileError:
-        return
-    assert mesh.indices.max() < len(mesh.positions)
 
 
 @given(data=st.data())

@@ -47,11 +47,8 @@ oiio = pytest.importorskip("OpenImageIO")
 KINDS = {"uint8": "uint8", "uint16": "uint16", "float32": "float", "int8": "int8", "int16": "int16"}
 
 
-@pytest.fixture(autouse=True)
-def _no_other_warnings():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+# Any warning that a test does not expect is an error, those of Pillow included.
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 @pytest.fixture

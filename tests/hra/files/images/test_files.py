@@ -28,12 +28,8 @@ Image = pytest.importorskip("PIL.Image")
 WEIGHTS = [0.299, 0.587, 0.114]
 
 
-@pytest.fixture(autouse=True)
-def _no_other_warnings():
-    """Any warning that a test does not expect is an error, those of Pillow included."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+# Any warning that a test does not expect is an error, those of Pillow included.
+pytestmark = pytest.mark.filterwarnings("error")
 
 
 def chunk(name: bytes, data: bytes) -> bytes:

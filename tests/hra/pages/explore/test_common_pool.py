@@ -16,7 +16,7 @@ from hra.domains import meshes, tokens
 from hra.files.images import save_png
 from hra.pages.explore import common_pool
 from hra.pages.explore.page import render
-from tests.helpers.explorers import cuts, unpacked
+from tests.helpers.explorers import cuts, opened, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -94,24 +94,16 @@ def test_the_command_writes_a_pool_of_what_it_is_given(tmp_path):
 
 @pytest.mark.browser
 def test_the_browser_shows_every_part_of_every_step(browser, view, tmp_path):
-    file = tmp_path / "page.html"
-    file.write_text(render("pool", [view]), "utf-8")
-    page = browser.new_page(viewport={"width": 1100, "height": 800})
-    asked, failed = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: failed.append(str(error)))
-    page.goto(file.as_uri())
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-    for method, track in enumerate(view["tracks"]):
-        nodes = [cuts(member) for member in track["members"]]
-        for step in np.random.default_rng(method).permutation(len(unpacked(track["cost"])))[:20].tolist():
-            shown, words = page.evaluate(
-                "([method, step]) => { const e = explorers[0]; e.choose(method); e.slider.value = step; e.show();"
-                " return [e.track.parts.map((part) => [...part.at(step)]), e.view.canvas.innerText]; }",
-                [method, step],
-            )
-            assert [set(part) for part in shown] == [part[step] for part in nodes]
-            assert all(f"{unpacked(member['cost'])[step]:,.0f} bytes" in words for member in track["members"])
-    assert failed == [] and [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    page.set_viewport_size({"width": 390, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    with opened(browser, tmp_path / "page.html", render("pool", [view])) as page:
+        for method, track in enumerate(view["tracks"]):
+            nodes = [cuts(member) for member in track["members"]]
+            for step in np.random.default_rng(method).permutation(len(unpacked(track["cost"])))[:20].tolist():
+                shown, words = page.evaluate(
+                    "([method, step]) => { const e = explorers[0]; e.choose(method); e.slider.value = step; e.show();"
+                    " return [e.track.parts.map((part) => [...part.at(step)]), e.view.canvas.innerText]; }",
+                    [method, step],
+                )
+                assert [set(part) for part in shown] == [part[step] for part in nodes]
+                assert all(f"{unpacked(member['cost'])[step]:,.0f} bytes" in words for member in track["members"])
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390

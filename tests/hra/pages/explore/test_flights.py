@@ -12,7 +12,7 @@ from hra.files.images import save_png
 from hra.pages.explore.flights import Flight, flight_view, points, trace_view
 from hra.pages.explore.page import render
 from hra.residency import LRU, Trace, evaluate, save_trace
-from tests.helpers.explorers import cuts, unpacked
+from tests.helpers.explorers import cuts, opened, unpacked
 
 FRAMES = 5
 
@@ -97,27 +97,18 @@ def test_the_command_makes_pages_of_paths_and_refuses_them_in_a_pool(tmp_path, t
 
 @pytest.mark.browser
 def test_the_browser_shows_every_frame_of_every_pool(browser, of_flight, of_trace, tmp_path):
-    file = tmp_path / "page.html"
-    file.write_text(render("paths", [of_flight, of_trace]), "utf-8")
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    asked, failed = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: failed.append(str(error)))
-    page.goto(file.as_uri())
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-    for view, record in enumerate((of_flight, of_trace)):
-        count = len(unpacked(record["tracks"][0]["cost"]))
-        for method, track in enumerate(record["tracks"]):
-            nodes, cost = cuts(track), unpacked(track["cost"])
-            for step in np.random.default_rng(method).permutation(count).tolist()[:50]:
-                made = page.evaluate(
-                    "([view, method, row, frame]) => { const e = explorers[view]; e.choose(method);"
-                    " e.slider.value = row; e.path.value = frame; e.show();"
-                    " return [[...e.track.at(row * e.frames + frame)], e.numbers.innerText]; }",
-                    [view, method, *divmod(step, record["frames"])],
-                )
-                assert not nodes or set(made[0]) == nodes[step]
-                assert f"{np.floor(cost[step] + 0.5):,.0f} bytes" in made[1]
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert failed == [] and [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    page.close()
+    with opened(browser, tmp_path / "page.html", render("paths", [of_flight, of_trace]), width=390) as page:
+        for view, record in enumerate((of_flight, of_trace)):
+            count = len(unpacked(record["tracks"][0]["cost"]))
+            for method, track in enumerate(record["tracks"]):
+                nodes, cost = cuts(track), unpacked(track["cost"])
+                for step in np.random.default_rng(method).permutation(count).tolist()[:50]:
+                    made = page.evaluate(
+                        "([view, method, row, frame]) => { const e = explorers[view]; e.choose(method);"
+                        " e.slider.value = row; e.path.value = frame; e.show();"
+                        " return [[...e.track.at(row * e.frames + frame)], e.numbers.innerText]; }",
+                        [view, method, *divmod(step, record["frames"])],
+                    )
+                    assert not nodes or set(made[0]) == nodes[step]
+                    assert f"{np.floor(cost[step] + 0.5):,.0f} bytes" in made[1]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -15,7 +15,7 @@ from PIL import Image
 
 from hra.domains import tokens
 from hra.pages.explore.page import render
-from tests.helpers.explorers import cuts, unpacked
+from tests.helpers.explorers import cuts, opened, unpacked
 
 
 @pytest.mark.parametrize("view", ["of_tokens", "of_mesh", "of_texture"])
@@ -48,16 +48,8 @@ def test_every_method_has_a_colour_of_its_own(of_tokens, of_mesh, of_texture):
 def shown(browser, of_tokens, of_mesh, of_texture, tmp_path_factory):
     """The page with all three views, open in a browser that may not ask for anything else."""
     file = tmp_path_factory.mktemp("page") / "page.html"
-    file.write_text(render("three", [of_tokens, of_mesh, of_texture]), "utf-8")
-    page = browser.new_page(viewport={"width": 1100, "height": 800})
-    asked, failed = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("pageerror", lambda error: failed.append(str(error)))
-    page.goto(file.as_uri())
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-    yield page
-    assert failed == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    with opened(browser, file, render("three", [of_tokens, of_mesh, of_texture])) as page:
+        yield page
 
 
 @pytest.mark.browser

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,18 +7,9 @@ from hypothesis import strategies as st
 from hra.errors import HraError
 from hra.residency import (
     AgeEviction,
-    Trace,
     evaluate,
 )
-from tests.helpers.residency import age_loads
-
-MakeTrace = Callable[..., Trace]
-
-
-SEEDS = st.integers(0, 10**6)
-
-
-POOLS = st.integers(0, 60)
+from tests.helpers.residency import POOLS, SEEDS, MakeTrace, age_loads
 
 
 @given(seed=SEEDS, pool=POOLS, age=st.integers(0, 8))

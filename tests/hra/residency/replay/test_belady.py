@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +9,7 @@ from hra.residency import (
     Trace,
     evaluate,
 )
-from tests.helpers.residency import fewest_loads
-
-MakeTrace = Callable[..., Trace]
-
-
-SEEDS = st.integers(0, 10**6)
+from tests.helpers.residency import SEEDS, MakeTrace, fewest_loads
 
 
 @given(seed=SEEDS, pool=st.integers(1, 4))

@@ -1,24 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from hypothesis import given
-from hypothesis import strategies as st
 
 from hra.residency import (
     GodotRule,
-    Trace,
     evaluate,
 )
-from tests.helpers.residency import godot_loads
-
-MakeTrace = Callable[..., Trace]
-
-
-SEEDS = st.integers(0, 10**6)
-
-
-POOLS = st.integers(0, 60)
+from tests.helpers.residency import POOLS, SEEDS, MakeTrace, godot_loads
 
 
 @given(seed=SEEDS, pool=POOLS)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,18 +8,9 @@ from hypothesis import strategies as st
 from hra.errors import HraError
 from hra.residency import (
     LookAhead,
-    Trace,
     evaluate,
 )
-from tests.helpers.residency import look_ahead_loads
-
-MakeTrace = Callable[..., Trace]
-
-
-SEEDS = st.integers(0, 10**6)
-
-
-POOLS = st.integers(0, 60)
+from tests.helpers.residency import POOLS, SEEDS, MakeTrace, look_ahead_loads
 
 
 @given(seed=SEEDS, pool=POOLS, frames=st.integers(0, 40))

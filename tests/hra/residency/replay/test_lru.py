@@ -1,24 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from hypothesis import given
-from hypothesis import strategies as st
 
 from hra.residency import (
     LRU,
-    Trace,
     evaluate,
 )
-from tests.helpers.residency import lru_loads
-
-MakeTrace = Callable[..., Trace]
-
-
-SEEDS = st.integers(0, 10**6)
-
-
-POOLS = st.integers(0, 60)
+from tests.helpers.residency import POOLS, SEEDS, MakeTrace, lru_loads
 
 
 @given(seed=SEEDS, pool=POOLS)

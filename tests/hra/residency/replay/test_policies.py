@@ -23,10 +23,7 @@ from hra.residency import (
 )
 from hra.residency.replay.paths import kitti_like, terrain_walk
 from hra.residency.replay.policies import policies
-
-MakeTrace = Callable[..., Trace]
-SEEDS = st.integers(0, 10**6)
-POOLS = st.integers(0, 60)
+from tests.helpers.residency import POOLS, SEEDS, MakeTrace
 
 
 @given(seed=SEEDS, pool=st.integers(1, 20))

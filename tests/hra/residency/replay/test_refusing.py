@@ -1,28 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from hra.errors import HraError
 from hra.residency import (
     Refusing,
-    Trace,
     evaluate,
 )
-from tests.helpers.residency import refusing_loads
-
-MakeTrace = Callable[..., Trace]
-
-
-SEEDS = st.integers(0, 10**6)
-
-
-POOLS = st.integers(0, 60)
+from tests.helpers.residency import POOLS, SEEDS, MakeTrace, refusing_loads
 
 
 @given(seed=SEEDS, pool=POOLS)

@@ -1,26 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from hra.errors import HraError
-from hra.residency import (
-    Trace,
-    UniformBias,
-    close_upward,
-    evaluate,
-)
-
-MakeTrace = Callable[..., Trace]
-
-
-SEEDS = st.integers(0, 10**6)
-
-
-POOLS = st.integers(0, 60)
+from hra.residency import UniformBias, close_upward, evaluate
+from tests.helpers.residency import POOLS, SEEDS, MakeTrace
 
 
 @given(seed=SEEDS, extra=POOLS)
