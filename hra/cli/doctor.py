@@ -63,29 +63,9 @@ def report() -> dict[str, dict[str, Any]]:
 
 def gpu_report() -> dict[str, dict[str, Any]]:
     """What every kernel gives on Warp's first CUDA device, or on the host, and OpenGL; and times."""
-    import numpy as np
-
-    from hra.kernels.backends import load_warp
-    from hra.kernels.operations import OPERATIONS, Input, run_cell
-
     begin = perf_counter(), process_time()
-    try:
-        wp = load_warp()
-        names = [str(device) for device in wp.get_devices() if device.is_cuda]
-        title = wp.get_device(names[0]).name if names else platform.processor() or platform.machine()
-        driver = ".".join(map(str, wp.get_cuda_driver_version() or ())) if names else "none"
-    except HraError as error:
-        names, title, driver = [], f"the host alone: {error.what}", "none"
-    device = names[0] if names else "cpu"
-    image = np.random.default_rng(0).random((2, 61, 90, 3), np.float32)
-    cells: dict[str, Any] = {}
-    for operation in OPERATIONS:
-        for backend, place in (("warp", device), ("gl", "cpu")):
-            try:
-                cell = asdict(run_cell(operation, Input(image, place), backend))
-            except Exception as error:  # whatever a broken driver raises is the answer here
-                cell = {"state": "failed", "reason": f"{type(error).__name__}: {error}"}
-            cells[f"{operation.name} ({backend})"] = cell
+    device, title, driver = _warp_device()
+    cells = _kernel_cells(device)
     states = Counter(cell["state"] for cell in cells.values())
     times = _gpu_times(device)
     return {
@@ -97,6 +77,38 @@ def gpu_report() -> dict[str, dict[str, Any]]:
         "summary": dict(states)
         | {"seconds": perf_counter() - begin[0], "processor seconds": process_time() - begin[1]},
     }
+
+
+def _warp_device() -> tuple[str, str, str]:
+    """Name, product and driver of Warp's first CUDA device, or of the host."""
+    from hra.kernels.backends import load_warp
+
+    try:
+        wp = load_warp()
+        names = [str(device) for device in wp.get_devices() if device.is_cuda]
+        if names:
+            return names[0], wp.get_device(names[0]).name, ".".join(map(str, wp.get_cuda_driver_version() or ()))
+    except HraError as error:
+        return "cpu", f"the host alone: {error.what}", "none"
+    return "cpu", platform.processor() or platform.machine(), "none"
+
+
+def _kernel_cells(device: str) -> dict[str, dict[str, Any]]:
+    """What each kernel does on a device and by OpenGL: its state, and the reason where it gives none."""
+    import numpy as np
+
+    from hra.kernels.operations import OPERATIONS, Input, run_cell
+
+    image = np.random.default_rng(0).random((2, 61, 90, 3), np.float32)
+    cells: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        for backend, place in (("warp", device), ("gl", "cpu")):
+            try:
+                cell = asdict(run_cell(operation, Input(image, place), backend))
+            except Exception as error:  # whatever a broken driver raises is the answer here
+                cell = {"state": "failed", "reason": f"{type(error).__name__}: {error}"}
+            cells[f"{operation.name} ({backend})"] = cell
+    return cells
 
 
 def _gpu_times(device: str) -> dict[str, Any]:

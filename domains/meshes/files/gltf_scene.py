@@ -376,24 +376,28 @@ class _Written:
             if (group := (key, vertices.tobytes())) not in known:
                 known[group] = self._gather(vertices, self.scene.primitive(places[0]))
             accessors, row = known[group]
+            short = row.max(initial=0) < _MAX_USHORT_VERTICES
             for place, corners in zip(places, chosen, strict=True):
                 primitive = meshes[place[0]]["primitives"][place[1]]
-                old = primitive.get("indices")
                 primitive.pop("mode", None)
-                primitive["attributes"] = {
-                    name: accessors[self._role(name), k]
-                    for name, k in self.scene.primitive(place)["attributes"].items()
-                }
-                if "targets" in primitive:
-                    targets = self.scene.primitive(place)["targets"]
-                    primitive["targets"] = [{name: accessors["", k] for name, k in one.items()} for one in targets]
-                local = row[np.searchsorted(vertices, corners).reshape(-1)]
-                short = row.max(initial=0) < _MAX_USHORT_VERTICES
-                entry = {"componentType": _USHORT if short else _UINT, "type": "SCALAR"}
-                entry |= {} if old is None else _words(self.scene.header["accessors"][int(old)])
-                primitive["indices"] = self._add(
-                    local.astype(np.uint16 if short else np.uint32)[:, None], entry, _ELEMENT_BUFFER
-                )
+                self._refer(primitive, self.scene.primitive(place), accessors)
+                rows = row[np.searchsorted(vertices, corners).reshape(-1)]
+                primitive["indices"] = self._indices(rows, primitive.get("indices"), short=short)
+
+    def _refer(
+        self, primitive: dict[str, Any], source: dict[str, Any], accessors: Mapping[tuple[str, int], int]
+    ) -> None:
+        """Let the attributes and targets of a primitive be in new ``accessors`` where those of its ``source`` were."""
+        primitive["attributes"] = {name: accessors[self._role(name), k] for name, k in source["attributes"].items()}
+        if "targets" in primitive:
+            targets = source["targets"]
+            primitive["targets"] = [{name: accessors["", k] for name, k in one.items()} for one in targets]
+
+    def _indices(self, rows: np.ndarray, old: Any, *, short: bool) -> int:
+        """A new accessor of ``rows`` [3 F], with the words of the ``old`` one, if there is one."""
+        entry = {"componentType": _USHORT if short else _UINT, "type": "SCALAR"}
+        entry |= {} if old is None else _words(self.scene.header["accessors"][int(old)])
+        return self._add(rows.astype(np.uint16 if short else np.uint32)[:, None], entry, _ELEMENT_BUFFER)
 
     def _role(self, name: str) -> str:
         """The name of an attribute whose values may change, "" for all others: one accessor may serve several."""
