@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 # What stands between a line that calls hra and what goes on in it: contexts, threads and generators as well.
@@ -100,6 +100,21 @@ def check_function(name: str, value: object, fix: str) -> None:
     if isinstance(value, type) or not callable(value):
         what = f"{name} must be a function, or an object that is called as one, got {value!r:.80}"
         raise HraError(what, where=name, fix=fix)
+
+
+def check_choice(
+    name: str, value: object, choices: Iterable[str], kind: type[HraError] = HraError, where: str = ""
+) -> None:
+    """Refuse an argument ``name`` that is none of the texts ``choices``.
+
+    Raises
+    ------
+    ``kind``, by default an HraError, with all choices as its fix; ``where`` is the argument's name by default.
+    """
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        fix = f"use one of {', '.join(known)}"
+        raise kind(f"{name} {repr(value)[:100]} is unknown", where=where or name, fix=fix)
 
 
 class ArrayError(HraError):

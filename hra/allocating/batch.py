@@ -20,7 +20,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.exact_batch import check_totals, exact_solutions, row_budgets
-from hra.errors import ArrayError, BackendUnavailable, HierarchyError, check_kind
+from hra.errors import ArrayError, BackendUnavailable, HierarchyError, check_choice, check_kind
 from hra.kernels.backends import adopt, give_back_all, on_host, require_host
 from hra.kernels.cut import ForestCut, LevelForest, all_valid, check_gain, hull_points, price_search
 from hra.model.gains import monotone
@@ -164,9 +164,7 @@ def _forest_on(hierarchy: Hierarchy, device: str) -> LevelForest:
 
 
 def _checked_rows(hierarchy: Hierarchy, gain: Any, backend: str) -> Any:
-    if backend not in BACKENDS:
-        fix = f"one of {', '.join(BACKENDS)}"
-        raise BackendUnavailable(f"the backend {backend!r} is unknown", where="argument backend", fix=fix)
+    check_choice("backend", backend, BACKENDS, BackendUnavailable)
     rows = adopt(gain, "gain")
     check_gain(rows, len(hierarchy))
     if backend in ("reference", "numba"):

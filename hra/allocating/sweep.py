@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hra.allocating.allocation import Allocation, ratio
 from hra.allocating.allocator import HierarchicalResourceAllocator
 from hra.compiling import Stopwatch
-from hra.errors import FileError, HraError, needs, wrong_kind
+from hra.errors import FileError, HraError, check_choice, needs, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.local_files import local_path
 from hra.model.arrays import POSITIVE, whole_in
@@ -267,8 +267,7 @@ def _cells(row: SweepRow) -> list[str]:
 
 def plot(sweep: Sweep, path: Any, measure: str) -> Any:
     """See `Sweep.plot`."""
-    if measure not in _MEASURES:
-        raise HraError(f"the measure {measure!r} is unknown", where="measure", fix=f"use {', '.join(_MEASURES)}")
+    check_choice("measure", measure, _MEASURES)
     if path is not None and local_path(path).suffix.lower() != ".png":
         raise FileError("the plot is written as PNG", where=str(path)[:500], fix="use a name that ends in .png")
     figure = _figure(sweep, measure)

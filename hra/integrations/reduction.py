@@ -15,7 +15,7 @@ from hra.caching import cached_property
 from hra.domains.tokens import Reducer, TokenAllocator
 from hra.domains.tokens.methods.named import named_allocator
 from hra.domains.tokens.methods.reducers.bipartite_regions import MergeTreeBuilder
-from hra.errors import ArrayError, HraError, InvalidBudget, check_kind
+from hra.errors import ArrayError, HraError, InvalidBudget, check_choice, check_kind
 from hra.model.arrays import POSITIVE, to_numpy, whole_in
 
 Realisation = Literal["select", "pool", "encode"]
@@ -116,8 +116,7 @@ def check_known(realize: Any, positions: Any) -> None:
     ArrayError : names those that there are.
     """
     for name, value, known in (("realize", realize, Realisation), ("positions", positions, Positions)):
-        if value not in get_args(known):
-            raise ArrayError(f"{name}={value!r} is unknown", where=name, fix=f"use one of {get_args(known)}")
+        check_choice(name, value, get_args(known), ArrayError)
 
 
 def digest(pixels: Any) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
-from hra.errors import FileError
+from hra.errors import FileError, check_choice
 
 _SUFFIXES = {".jpg", ".ply", ".png"}
 
@@ -36,8 +36,7 @@ def path(name: str) -> Path:
     ------
     FileError : the sample is unknown.
     """
-    if name not in names():
-        raise FileError(f"the sample {name!r} is unknown", fix=f"use one of {', '.join(names())}")
+    check_choice("sample", name, names(), FileError)
     return _folder() / name
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from hra.errors import HraError
+from hra.errors import check_choice
 from hra.model.problem import Problem
 from hra.model.solution import Solution
 from hra.solvers.fill import complete
@@ -48,8 +48,7 @@ class BestFirst(Traversal):
     by: Literal["ratio", "error"] = "ratio"
 
     def __post_init__(self) -> None:
-        if self.by not in ("ratio", "error"):
-            raise HraError(f"the rule {self.by!r} is unknown", where="BestFirst", fix="use by='ratio' or by='error'")
+        check_choice("by", self.by, ("ratio", "error"), where="BestFirst")
 
     def select(self, problem: Problem) -> Solution:
         """Greedy choice from the base; refinements without gain, or without error, are left out."""

@@ -31,7 +31,7 @@ from hra.domains.meshes.lods.stand_in import StandIn
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, with_attributes
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.metrics.surface_error import SurfaceError, all_round_distance
-from hra.errors import BudgetTooSmall, FileError, HraError, MeshError, RepairWarning, warn, wrong_kind
+from hra.errors import BudgetTooSmall, FileError, HraError, MeshError, RepairWarning, check_choice, warn, wrong_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import make_folder, warn_of_older
@@ -169,8 +169,7 @@ def scene_lod(
     >>> lod.triangles[1] <= 500 < lod.triangles[0]
     True
     """
-    if unit not in ("triangles", "bytes"):
-        raise HraError(f"a unit of {unit!r}", where="unit", fix="use 'triangles' or 'bytes'")
+    check_choice("unit", unit, ("triangles", "bytes"))
     levels = numbers("levels", levels).tolist()
     if unit == "bytes" and (not levels or levels != sorted(set(levels), reverse=True) or levels[-1] < 1):
         what, fix = f"sizes must fall from fine to coarse, got {levels}", "use numbers of bytes such as [2e6, 5e5]"

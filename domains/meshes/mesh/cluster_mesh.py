@@ -16,7 +16,7 @@ from hra.domains.meshes.mesh.ragged import take_runs
 from hra.domains.meshes.mesh.report import BuildReport
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import first_at_position
-from hra.errors import HraError
+from hra.errors import check_choice
 from hra.model.arrays import ReadOnlyArrays, frozen, indices, read_only
 from hra.model.hierarchy import Hierarchy
 
@@ -217,8 +217,7 @@ def charge(hierarchy: Hierarchy, triangle_count: np.ndarray, attribute_bytes: in
     ------
     HraError : another unit.
     """
-    if unit not in ("triangles", "bytes"):
-        raise HraError(f"clusters have no cost in {unit!r}", where="unit", fix="use 'triangles' or 'bytes'")
+    check_choice("unit", unit, ("triangles", "bytes"))
     cost = triangle_count
     if unit == "bytes":
         vertices = hierarchy.attribute("vertex_count").astype(np.int64)

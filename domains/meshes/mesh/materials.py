@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from hra.errors import MeshError
+from hra.errors import MeshError, check_choice
 from hra.model.arrays import whole_in
 
 Wrap = Literal["REPEAT", "MIRRORED_REPEAT", "CLAMP_TO_EDGE"]
@@ -203,8 +203,7 @@ class Material:
         values = (*self.base_color, *self.emissive, *shares)
         if not all(0 <= value <= 1 for value in values):
             raise MeshError(f"colours and factors must be numbers in 0 .. 1, got {values}", where=where)
-        if self.alpha_mode not in get_args(AlphaMode):
-            raise MeshError(f"alpha_mode must be one of {get_args(AlphaMode)}, got {self.alpha_mode!r}", where=where)
+        check_choice("alpha_mode", self.alpha_mode, get_args(AlphaMode), MeshError, where)
         if self.image is not None and not self.image_type:
             raise MeshError(_UNKNOWN, where=where, fix="convert the texture to PNG")
         if not abs(self.normal_scale) < _LARGEST:

@@ -23,9 +23,9 @@ from hra.domains.meshes.mesh.materials import Material, is_ktx2
 from hra.errors import (
     BackendUnavailable,
     CameraError,
-    HraError,
     ImageError,
     MissingExtra,
+    check_choice,
     check_kind,
     needs,
     warn,
@@ -154,10 +154,7 @@ def require_display() -> None:
 
 def add_cut(plotter: Any, clusters: Clusters, cut: np.ndarray, coloring: Coloring) -> None:
     """Draw the clusters ``cut`` [K] with ``plotter`` in place of what it drew before."""
-    if coloring not in get_args(Coloring):
-        raise HraError(
-            f"the colouring {coloring!r} is unknown", where="color", fix=f"use {', '.join(get_args(Coloring))}"
-        )
+    check_choice("coloring", coloring, get_args(Coloring))
     mesh = clusters.mesh(cut)
     _remove_cut(plotter)
     if coloring == "shaded":

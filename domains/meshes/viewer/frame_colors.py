@@ -11,7 +11,7 @@ from hra.domains.meshes.allocator import Clusters
 from hra.domains.meshes.files.gltf_materials import WRAPS
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.viewer.drawing import base_color_image, distinct_colors
-from hra.errors import HraError, needs
+from hra.errors import check_choice, needs
 from hra.kernels.raster.clusters.renderer import ClusterRenderer
 from hra.kernels.raster.clusters.shading import Shading, SurfaceColor
 from hra.model.hierarchy import Hierarchy
@@ -79,9 +79,7 @@ class FrameColors:
 
 def check_coloring(coloring: Any) -> None:
     """HraError unless frames have such colours."""
-    if coloring not in get_args(FrameColoring):
-        fix = f"use {', '.join(get_args(FrameColoring))}"
-        raise HraError(f"the colouring {coloring!r} is unknown", where="coloring", fix=fix)
+    check_choice("coloring", coloring, get_args(FrameColoring))
 
 
 def _surface(material: Material) -> SurfaceColor:

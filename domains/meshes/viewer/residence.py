@@ -17,7 +17,7 @@ from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.mesh_streamer import MeshStreamer
 from hra.domains.meshes.asset.paging import PageAllocator
 from hra.domains.meshes.viewer.renderer import Renderer
-from hra.errors import BudgetTooSmall, HraError, InvalidBudget
+from hra.errors import BudgetTooSmall, InvalidBudget, check_choice
 from hra.kernels.raster.context import Context
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
@@ -148,8 +148,7 @@ class ViewBudget:
         HraError : another kind.
         InvalidBudget, BudgetTooSmall : not a positive number, or fewer triangles than the coarsest cut has.
         """
-        if kind not in self.ranges:
-            raise HraError(f"the limit {kind!r} is unknown", where="kind", fix=f"use {' or '.join(self.ranges)}")
+        check_choice("kind", kind, self.ranges)
         if not value > 0:
             raise InvalidBudget(f"a view cannot have {value} {kind}", where=kind, fix="pass a number > 0")
         least, most = self.ranges["triangles"]

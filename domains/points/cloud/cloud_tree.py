@@ -12,7 +12,7 @@ import hra
 from hra.caching import cached_property
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.extent import Extent, corners
-from hra.errors import ArrayError, HraError
+from hra.errors import ArrayError, check_choice
 
 # Before the names of fields among the attributes of nodes.
 FIELD = "field:"
@@ -63,8 +63,7 @@ class CloudTree:
         ------
         HraError : another cost.
         """
-        if cost not in ("nodes", "bytes"):
-            raise HraError(f"{cost!r} is not a cost", where="with_cost", fix="use 'nodes' or 'bytes'")
+        check_choice("cost", cost, ("nodes", "bytes"), where="with_cost")
         price, unit = (self.row_bytes, "bytes") if cost == "bytes" else (1, self.kind.unit)
         costs, attributes = np.full(len(self.parent), float(price)), dict(self.hierarchy.node)
         return replace(self, hierarchy=hra.Hierarchy.tree(self.parent, costs, attributes=attributes, cost_unit=unit))

@@ -23,7 +23,7 @@ from hra.domains.tokens.methods.frequency.residual_frame import HaarFrame
 from hra.domains.tokens.methods.whole_image import covers
 from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.domains.tokens.token_sets.position_codes import mean_over_boxes
-from hra.errors import ArrayError, check_kind
+from hra.errors import ArrayError, check_choice, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.solvers.apportionment import largest_remainder
 from hra.traversals.apportion import Apportion
@@ -105,8 +105,7 @@ class FrequencyBuilder(TokenBuilder[BandTokens]):
 
     def __post_init__(self) -> None:
         check_kind("frame", self.frame, Frame, "pass an object, such as tokens.SteerableFrame()")
-        if self.first not in ("bands", "space"):
-            raise ArrayError(f"unknown order {self.first!r}", where="first", fix="use 'bands' or 'space'")
+        check_choice("first", self.first, ("bands", "space"), ArrayError)
         if not 0 <= self.oriented <= 1:
             raise ArrayError(f"a share of {self.oriented:g}", where="oriented", fix="use 0 to 1")
 

@@ -10,7 +10,7 @@ from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.methods.regions.hybrid_regions import ForegroundRegions, RegionsByImageType
 from hra.domains.tokens.methods.regions.region_builders import RegionTreeBuilder
 from hra.domains.tokens.methods.regions.region_tokens import RegionError, RegionTokens
-from hra.errors import HraError
+from hra.errors import check_choice
 from hra.traversals.hull import Hull
 
 
@@ -54,8 +54,7 @@ class HybridAtlas(TokenAllocator[RegionTokens]):
         patch: int = 16,
     ) -> None:
         sources = {"foreground": ForegroundRegions, "image": RegionsByImageType}
-        if by not in sources:
-            raise HraError(f"unknown criterion {by!r}", where="HybridAtlas", fix=f"one of {', '.join(sources)}")
+        check_choice("by", by, sources, where="HybridAtlas")
         builder = RegionTreeBuilder(sources[by]())
         super().__init__(
             builder, RegionError(), Hull(spend_all=True), relevance=relevance, encoder=encoder, patch=patch, levels=1

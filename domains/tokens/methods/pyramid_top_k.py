@@ -21,7 +21,7 @@ from hra.domains.tokens.patches.metrics import AttributeGain
 from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.pyramid.blocks import block_means
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_choice
 from hra.model.arrays import number_in, numbers
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -162,8 +162,7 @@ class PyramidTopK(TokenAllocator[PatchTokens]):
         score: Literal["own", "below"] = "own",
     ) -> None:
         number_in("level_weight", level_weight, 0, np.inf, ArrayError, ends=False)
-        if score not in ("own", "below"):
-            raise ArrayError(f"unknown score {score!r}", where="score", fix="use 'own' or 'below'")
+        check_choice("score", score, ("own", "below"), ArrayError)
         if level_split is None or callable(level_split):
             split = level_split or ()
         else:

@@ -12,7 +12,7 @@ from hra.domains.tokens.methods.regions.region_builders import RegionCellsBuilde
 from hra.domains.tokens.methods.regions.region_sources import PatchRegions, RegionSource
 from hra.domains.tokens.methods.regions.region_tokens import RegionTokens
 from hra.domains.tokens.patches.metrics import AttributeGain
-from hra.errors import HraError
+from hra.errors import check_choice
 from hra.model.arrays import POSITIVE, whole_in
 from hra.solvers.apportionment import largest_remainder, tiers
 from hra.traversals.apportion import Apportion
@@ -82,8 +82,7 @@ class SemanticAtlas(TokenAllocator[RegionTokens]):
             "fixed": partial(tiers, shares=(), counts=(per_region,)),
             "tiers": tiers,
         }
-        if allocation not in rules:
-            raise HraError(f"unknown allocation {allocation!r}", where="allocation", fix=f"one of {', '.join(rules)}")
+        check_choice("allocation", allocation, rules)
         regions = _REGIONS[allocation] if regions is None else regions
         regions, per_region = whole_in("regions", regions, POSITIVE), whole_in("per_region", per_region, POSITIVE)
         super().__init__(

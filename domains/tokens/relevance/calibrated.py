@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.scores import check_scorer, checked_scores
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
-from hra.errors import MetricError
+from hra.errors import MetricError, check_choice
 
 Calibration = Literal["rank", "minmax", "softmax", "softplus"]
 
@@ -52,11 +52,7 @@ class CalibratedRelevance:
 
     def __post_init__(self) -> None:
         check_scorer(self.relevance)
-        if self.method not in get_args(Calibration):
-            known = ", ".join(get_args(Calibration))
-            raise MetricError(
-                f"the calibration {self.method!r} is unknown", where="calibrated", fix=f"use one of {known}"
-            )
+        check_choice("method", self.method, get_args(Calibration), MetricError, "calibrated")
         if not 0 < self.temperature < np.inf or not 0 <= self.floor < np.inf:
             what = f"temperature {self.temperature:g}, floor {self.floor:g}"
             raise MetricError(what, where="calibrated", fix="use a temperature above 0 and a floor of at least 0")

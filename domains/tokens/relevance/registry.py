@@ -16,7 +16,7 @@ from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.imagenet import ImageNetRelevance
 from hra.domains.tokens.relevance.phrase import PhraseRelevance
 from hra.domains.tokens.relevance.text_image import TextImageRelevance
-from hra.errors import HraError
+from hra.errors import check_choice
 
 RELEVANCES: Mapping[str, Callable[[], Relevance]] = MappingProxyType(
     {
@@ -45,9 +45,7 @@ def relevance_named(name: str) -> Relevance:
     >>> tokens.relevance_named("phrase")
     PhraseRelevance(read=None)
     """
-    if name.startswith(_MODEL):
+    if isinstance(name, str) and name.startswith(_MODEL):
         return calibrated(TextImageRelevance(name.removeprefix(_MODEL)), "minmax", floor=0.01)
-    if name not in RELEVANCES:
-        known = ", ".join([*RELEVANCES, "model:NAME"])
-        raise HraError(f"the relevance {name!r} is unknown", where="relevance", fix=f"use one of {known}")
+    check_choice("relevance", name, [*RELEVANCES, "model:NAME"])
     return RELEVANCES[name]()

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.errors import FileError, ImageError, needs
+from hra.errors import FileError, ImageError, check_choice, needs
 from hra.files.atomic_write import write_atomically
 from hra.files.images.arrays import as_image, decode
 from hra.files.images.opening import decoded_upright, open_upright
@@ -53,8 +53,7 @@ def load_image(
     -----
     RepairWarning : the first of several frames was taken, corrupt EXIF data was ignored, or values were clipped.
     """
-    if mode not in _CHANNELS:
-        raise ImageError(f"unknown mode {mode!r}", where="mode", fix="use 'rgb' or 'gray'")
+    check_choice("mode", mode, _CHANNELS, ImageError)
     with open_upright(path, max_pixels) as image:
         return _samples(image, str(path), _CHANNELS[mode])
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_choice
 from hra.kernels.raster.buffers import Resource
 from hra.kernels.raster.checks import matrices
 from hra.kernels.raster.clusters.culling import ClusterCulling, Listed, Pass
@@ -115,10 +115,7 @@ class ClusterRenderer(Resource):
         CameraError, ArrayError : another matrix or word.
         BackendUnavailable : the context fails.
         """
-        if culling not in ("occlusion", "frustum", "none"):
-            raise ArrayError(
-                f"the culling {culling!r} is unknown", where="culling", fix="use occlusion, frustum or none"
-            )
+        check_choice("culling", culling, ("occlusion", "frustum", "none"), ArrayError)
         seconds: dict[str, float] | None = {} if timed else None
         self.target.clear()
         with self.context.use():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, HraError
+from hra.errors import ArrayError, HraError, check_choice
 from hra.kernels.backends import adopt, check_floats, dtype_of, give_back, implementation, on_host
 from hra.kernels.trees.tree import Tree
 
@@ -43,9 +43,7 @@ def reduce_up(tree: Tree, leaves: Any, reduce: str, *, weight: Any = None, backe
     ArrayError : another shape, dtype or device; on the host, weights that are negative or not finite.
     BackendUnavailable : the backend is missing or cannot read the device.
     """
-    if reduce not in _REDUCTIONS:
-        known = ", ".join(_REDUCTIONS)
-        raise HraError(f"unknown reduction {reduce!r}", where="argument reduce", fix=f"one of {known}")
+    check_choice("reduce", reduce, _REDUCTIONS)
     if weight is not None and reduce != "mean":
         raise HraError(f"{reduce!r} takes no weights", where="argument weight", fix="multiply the leaves by them")
     rows = adopt(leaves, "leaves")

@@ -131,7 +131,7 @@ def test_by_error_a_root_that_gains_nothing_is_passed() -> None:
 
 
 def test_another_rule_is_refused() -> None:
-    with pytest.raises(HraError, match=r"rule .* is unknown"):
+    with pytest.raises(HraError, match=r"by .* is unknown"):
         hra.BestFirst(by="luck")  # pyright: ignore[reportArgumentType]
 
 

@@ -21,7 +21,7 @@ from hra.domains.tokens.patches.tokens import encode_levels, pyramid_of
 from hra.domains.tokens.pyramid.pyramid import patch_boxes
 from hra.domains.tokens.token_sets.position_codes import mean_over_boxes
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import ArrayError, check_kind
+from hra.errors import ArrayError, check_choice, check_kind
 from hra.model.hierarchy import Hierarchy
 
 
@@ -165,9 +165,7 @@ def gestalt_vector(base: Any, kind: GestaltKind = "mean", *, query: Any = None, 
     Attention pooling as in A. Radford et al., "Learning transferable visual models from natural language supervision"
     (ICML 2021), with one head and without projections.
     """
-    if kind not in get_args(GestaltKind):
-        fix = "use 'mean', 'cls' or 'attention'"
-        raise ArrayError(f"unknown kind of gestalt vector {kind!r}", where="kind", fix=fix)
+    check_choice("kind", kind, get_args(GestaltKind), ArrayError)
     if kind == "cls":
         return _vector("cls", cls, base)
     if kind == "mean":

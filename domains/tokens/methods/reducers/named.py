@@ -22,7 +22,7 @@ from hra.domains.tokens.methods.reducers.merges import Clustered, Contextual, Ke
 from hra.domains.tokens.methods.reducers.reducer import Reducer
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_choice
 from hra.model.arrays import to_numpy, whole_number
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
@@ -270,8 +270,7 @@ def hired_budgets(
         what = f"a total of {total!r} tokens, and {overview!r} of them for the overview"
         raise ArrayError(what, where="total", fix="pass a whole number of tokens, and a share from 0 to 1")
     total, (down, across) = count, checked_grid(tiles, "tiles")
-    if by not in ("cells", "attention"):
-        raise ArrayError(f"by={by!r} is unknown", where="by", fix="use 'cells' or 'attention'")
+    check_choice("by", by, ("cells", "attention"), ArrayError)
     if not np.isfinite(worth).all() or (worth < 0).any():
         raise ArrayError("attention is negative or not finite", where="attention", fix="pass the encoder's attention")
     if by == "cells":

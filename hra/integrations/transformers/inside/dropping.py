@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from torch import Tensor
 
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_choice
 from hra.integrations.transformers.encoding import encoder_of
 from hra.integrations.transformers.inside.prompt_run import PromptRun
 from hra.integrations.transformers.inside.stage import (
@@ -71,8 +71,7 @@ class Dropping:
     _handles: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.cut not in get_args(Cut):
-            raise ArrayError(f"cut={self.cut!r} is unknown", where="cut", fix=f"use one of {get_args(Cut)}")
+        check_choice("cut", self.cut, get_args(Cut), ArrayError)
         encoder_of(self.model)
         depth, first = len(decoder_layers(self.model)), earliest(self.model)
         self.stages = tuple(strictest(self.stages))

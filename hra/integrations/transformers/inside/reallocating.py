@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from torch import Tensor
 
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_choice
 from hra.integrations.transformers.encoding import encoder_of
 from hra.integrations.transformers.inside.answer_run import AnswerRun
 from hra.integrations.transformers.inside.reallocation import Rate, Reallocation, traversal_of
@@ -71,8 +71,7 @@ class Reallocating:
     _keys: Tensor | None = None
 
     def __post_init__(self) -> None:
-        if self.gone not in get_args(Gone):
-            raise ArrayError(f"gone={self.gone!r} is unknown", where="gone", fix=f"use one of {get_args(Gone)}")
+        check_choice("gone", self.gone, get_args(Gone), ArrayError)
         if self.budget < 0:
             raise ArrayError(f"a budget of {self.budget}", where="budget", fix="pass 0 or more")
         encoder_of(self.model)

@@ -215,7 +215,7 @@ def test_what_cannot_be_drawn_is_refused(lumpy: meshes.ClusterMesh, lumpy_asset:
         with pytest.raises(ArrayError, match=r"culling .* is unknown"):
             renderer.draw(camera, np.arange(1), "some")  # pyright: ignore[reportArgumentType]
         renderer.draw(camera, np.arange(1))
-        with pytest.raises(HraError, match="the colouring 'mood' is unknown"):
+        with pytest.raises(HraError, match="coloring 'mood' is unknown"):
             renderer.picture("mood")  # pyright: ignore[reportArgumentType]
         scene = meshes.Scene([(lumpy, np.tile(np.eye(4), (2, 1, 1)))])
         with pytest.raises(HraError, match="another scene"):

@@ -232,7 +232,7 @@ def test_wrong_uses_are_refused(asset: meshes.MeshAsset, eye: hra.Camera, contex
     session = ViewSession(asset, eye)
     with pytest.raises(HraError, match="nothing was drawn"):
         session.picture()
-    with pytest.raises(HraError, match="limit 'bytes' is unknown"):
+    with pytest.raises(HraError, match="kind 'bytes' is unknown"):
         session.set_budget("bytes", 5)  # pyright: ignore[reportArgumentType]
     session.close()
     session.close()

@@ -110,7 +110,7 @@ def test_overlapping_bands_claim_no_certificate(smooth_noise):
 
 
 def test_unknown_orders_are_refused():
-    with pytest.raises(ArrayError, match="order"):
+    with pytest.raises(ArrayError, match=r"first .time. is unknown"):
         FrequencyBuilder(first="time")  # pyright: ignore[reportArgumentType]
 
 

@@ -131,5 +131,5 @@ def test_a_split_may_follow_from_the_context(smooth_noise):
     assert np.bincount(chosen.levels, minlength=4).tolist() == [0, 0, 48, 16] and set(asked) == {"why?"}
     with pytest.raises(ArrayError, match="expected 4"):
         PyramidTopK(level_split=lambda context: [1, 1]).allocate((image, ""), 64)
-    with pytest.raises(ArrayError, match="unknown score"):
+    with pytest.raises(ArrayError, match="score 'mean' is unknown"):
         PyramidTopK(score="mean")  # pyright: ignore[reportArgumentType]

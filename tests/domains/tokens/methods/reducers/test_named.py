@@ -149,7 +149,7 @@ def test_hired_budgets_count_the_most_attended_cells_of_each_tile():
     for wrong in (np.array([[-1.0]]), np.array([[np.nan]])):
         with pytest.raises(ArrayError, match="negative or not finite"):
             tokens.hired_budgets(wrong, (1, 1), 4)
-    with pytest.raises(ArrayError, match="by='sum'"):
+    with pytest.raises(ArrayError, match="by 'sum' is unknown"):
         tokens.hired_budgets(attention, (2, 2), 4, by="sum")  # pyright: ignore[reportArgumentType]
 
 
