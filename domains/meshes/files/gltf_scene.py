@@ -620,8 +620,7 @@ class _Written:
         if not said:
             return
         named = ", ".join(f"meshes[{number}]" for number in sorted({number for number, _ in said})[:5])
-        what = f"{self.scene.where}, {named}: {_POLYGONS} was dropped, as the triangles are other ones"
-        warnings.warn(what, RepairWarning, stacklevel=4)
+        warn(f"{self.scene.where}, {named}: {_POLYGONS} was dropped, as the triangles are other ones")
         coarser = range(len(self.scene.header["meshes"]), len(self.header["meshes"]))
         more = {(number, k) for number in coarser for k in range(len(self.header["meshes"][number]["primitives"]))}
         for number, k in said | more:
