@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from hra.errors import FileError, HraError
+from hra.errors import ArrayError, FileError, HierarchyError, HraError
 from hra.files.atomic_write import write_atomically
 from hra.files.json_text import parse_object
 from hra.files.limits import DEFAULT, Limits
@@ -288,20 +288,17 @@ def _hierarchy(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Hierarc
     edges, size = arrays["edges"], int(arrays["selected"].size)
     if edges.dtype != np.int32 or edges.ndim != 2 or edges.shape[1] != 2:
         raise FileError("the edges are not int32 [E, 2]", fix="save the allocation again")
-    for name, index, least in (("added_by", added_by, -1), ("removed_by", removed_by, -1), ("edges", edges, 0)):
-        if index.size and (index.min() < least or index.max() >= size):
-            raise FileError(f"{name} names a refinement that does not exist", fix="save the allocation again")
     attributes = {name[len(_ATTRIBUTE) :]: values for name, values in arrays.items() if name.startswith(_ATTRIBUTE)}
-    cost = _check(arrays["node_cost"], np.float64, nodes)
-    if not (np.isfinite(cost) & (cost >= 0)).all():
-        raise FileError("a cost is negative or not finite", fix="save the allocation again")
-    hierarchy = Hierarchy.from_topology(
-        cost,
-        Topology(size, added_by, removed_by, edges),
-        node_parent=_optional(arrays, "node_parent", np.int32, nodes),
-        attributes=attributes,
-        cost_unit=str(header["cost_unit"]),
-    )
+    try:
+        hierarchy = Hierarchy.from_topology(
+            _check(arrays["node_cost"], np.float64, nodes),
+            Topology(size, added_by, removed_by, edges),
+            node_parent=_optional(arrays, "node_parent", np.int32, nodes),
+            attributes=attributes,
+            cost_unit=str(header["cost_unit"]),
+        )
+    except (ArrayError, HierarchyError) as error:
+        raise FileError(error.what, where=error.where, fix="save the allocation again") from error
     same = ((hierarchy.added_by, added_by), (hierarchy.removed_by, removed_by), (hierarchy.edges, edges))
     if not all(np.array_equal(*pair) for pair in same):
         raise FileError("the refinements are not in level order", fix="save the allocation again")

@@ -68,16 +68,10 @@ class Hierarchy:
 
     def __post_init__(self) -> None:
         # Constructors check what they are given and go by `_made`; `dataclasses.replace` comes here, with any fields.
-        cost = _costs(self.node_cost)
         size = int(indices("level_offsets", self.level_offsets, 0, 2**31).max(initial=0))
-        added, removed = (
-            indices(name, getattr(self, name), -1, size, cost.size) for name in ("added_by", "removed_by")
-        )
-        parent = self.node_parent
-        if parent is not None:
-            parent = indices("node_parent", parent, -1, cost.size, cost.size)
-        shape = Topology(size, added, removed, _pairs(self.edges, size))
-        made = Hierarchy.from_topology(cost, shape, node_parent=parent, attributes=self.node, cost_unit=self.cost_unit)
+        shape = Topology(size, self.added_by, self.removed_by, self.edges)
+        optional = {"node_parent": self.node_parent, "attributes": self.node, "cost_unit": self.cost_unit}
+        made = Hierarchy.from_topology(self.node_cost, shape, **optional)
         for name in ("added_by", "removed_by", "parent", "edges", "level_offsets"):
             if not _equal(getattr(self, name), getattr(made, name)):
                 what = f"the field {name} does not belong to the refinements of the others"
@@ -137,7 +131,7 @@ class Hierarchy:
         else:
             raise HierarchyError(f"unknown mode {mode!r}", where="mode", fix="use 'replace', 'child' or 'add'")
         try:
-            return cls.from_topology(cost, shape, node_parent=parent, attributes=attributes, cost_unit=cost_unit)
+            return cls._ordered(cost, shape, node_parent=parent, attributes=attributes, cost_unit=cost_unit)
         except HierarchyError:
             # A cycle was found among refinements, whose numbers the caller does not know: name the nodes instead.
             level_order(topology.pairs(parent, np.arange(cost.size, dtype=np.int32)), cost.size)
@@ -166,7 +160,7 @@ class Hierarchy:
     def flat(cls, cost: Any, *, attributes: Mapping[str, Any] | None = None, cost_unit: str = "units") -> Hierarchy:
         """Independent nodes [N], each one a refinement; the base is empty (grid top-K)."""
         cost = _costs(cost)
-        return cls.from_topology(cost, topology.flat(cost.size), attributes=attributes, cost_unit=cost_unit)
+        return cls._ordered(cost, topology.flat(cost.size), attributes=attributes, cost_unit=cost_unit)
 
     @classmethod
     def dag(
@@ -179,8 +173,8 @@ class Hierarchy:
         edges : int [E, 2], (predecessor, successor) pairs of nodes.
         """
         cost = _costs(cost)
-        shape = topology.dag(cost.size, _pairs(edges, cost.size))
-        return cls.from_topology(cost, shape, attributes=attributes, cost_unit=cost_unit)
+        shape = topology.dag(cost.size, topology.edge_pairs(edges, cost.size))
+        return cls._ordered(cost, shape, attributes=attributes, cost_unit=cost_unit)
 
     @classmethod
     def groups(
@@ -202,7 +196,7 @@ class Hierarchy:
         limit = 2 * cost.size + 1
         added = indices("added_by", added_by, -1, limit, cost.size)
         removed = indices("removed_by", removed_by, -1, limit, cost.size)
-        return cls.from_topology(cost, topology.groups(added, removed), attributes=attributes, cost_unit=cost_unit)
+        return cls._ordered(cost, topology.groups(added, removed), attributes=attributes, cost_unit=cost_unit)
 
     @classmethod
     def from_networkx(cls, graph: Any, *, cost: str = "cost", mode: Mode | Literal["dag"] = "replace") -> Hierarchy:
@@ -241,14 +235,42 @@ class Hierarchy:
         attributes: Mapping[str, Any] | None = None,
         cost_unit: str = "units",
     ) -> Hierarchy:
-        """A hierarchy from refinements that are known already; what all other constructors end in.
+        """A hierarchy from refinements that are known already.
 
         Refinements that are given in level order, the successors of each side by side, keep their numbers.
 
+        Parameters
+        ----------
+        cost : [N].
+        node_parent : int [N] or None, the coarser node that each node refines, -1 for the base: what comes with the
+            node, or right before it, is the parent or a node of the same parent.
+
         Raises
         ------
-        HierarchyError : a cycle, or a node that is not added before it is removed.
+        HraError : no topology.
+        ArrayError : costs that are no finite numbers; refinements, edges or parents out of range.
+        HierarchyError : a negative cost, a cycle, a node that is not added before it is removed, or parents that
+            contradict the refinements.
         """
+        cost, shape = _costs(cost), topology.checked(shape, np.size(cost))
+        if node_parent is None:
+            return cls._ordered(cost, shape, attributes=attributes, cost_unit=cost_unit)
+        node_parent = indices("node_parent", node_parent, -1, cost.size, cost.size)
+        made = cls._ordered(cost, shape, node_parent=node_parent, attributes=attributes, cost_unit=cost_unit)
+        topology.check_parents(node_parent, made.added_by, made.removed_by, made.predecessors)
+        return made
+
+    @classmethod
+    def _ordered(
+        cls,
+        cost: np.ndarray,
+        shape: Topology,
+        *,
+        node_parent: np.ndarray | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        cost_unit: str = "units",
+    ) -> Hierarchy:
+        """What all constructors end in: parts that are checked but for their order, put into level order."""
         if not isinstance(cost_unit, str):
             raise wrong_kind("cost_unit", cost_unit, str, "say what costs count, such as cost_unit='bytes'")
         cost = np.array(cost, np.float64)
@@ -564,14 +586,6 @@ def _costs(cost: Any) -> np.ndarray:
     if bad.size:
         raise HierarchyError(f"cost {vector[bad[0]]:g} is negative", where=f"cost[{bad[0]}]", fix="costs must be >= 0")
     return vector
-
-
-def _pairs(edges: Any, size: int) -> np.ndarray:
-    """Edges as int [E, 2], both ends below ``size``."""
-    pairs = to_numpy(edges)
-    if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
-        raise ArrayError(f"edges must have shape [E, 2], got {pairs.shape}", where="edges")
-    return indices("edges", pairs.reshape(-1), 0, size).reshape(-1, 2)
 
 
 def _attributes(attributes: Mapping[str, Any] | None, size: int) -> dict[str, np.ndarray]:

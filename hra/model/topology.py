@@ -13,12 +13,13 @@ hierarchies a second, such as one for every image of a batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hra.compiling import njit
-from hra.errors import HierarchyError
-from hra.model.arrays import group, offsets_of
+from hra.errors import ArrayError, HierarchyError, wrong_kind
+from hra.model.arrays import group, indices, offsets_of, to_numpy, whole_in
 
 
 @njit(cache=True, nogil=True)
@@ -230,6 +231,94 @@ def flat(size: int) -> Topology:
 def dag(size: int, edges: np.ndarray) -> Topology:
     """Every node is a refinement; ``edges`` [E, 2] are (predecessor, successor) pairs of nodes."""
     return Topology(size, np.arange(size, dtype=np.int32), _none(size), np.unique(edges, axis=0).astype(np.int32))
+
+
+def checked(shape: Any, nodes: int) -> Topology:
+    """``shape`` over so many ``nodes``, its arrays int32 and in range.
+
+    Raises
+    ------
+    HraError : no topology. ArrayError : refinements or edges out of range, or not one refinement per node.
+    """
+    if not isinstance(shape, Topology):
+        raise wrong_kind("shape", shape, Topology, "pass Hierarchy.topology, or use Hierarchy.tree, dag or groups")
+    size = whole_in("Topology.size", shape.size, range(2**31))
+    added = indices("added_by", shape.added_by, -1, size, nodes)
+    removed = indices("removed_by", shape.removed_by, -1, size, nodes)
+    return Topology(size, added, removed, edge_pairs(shape.edges, size))
+
+
+def edge_pairs(edges: Any, size: int) -> np.ndarray:
+    """Edges as int32 [E, 2], both ends below ``size``.
+
+    Raises
+    ------
+    ArrayError : of another shape, or out of range.
+    """
+    pairs = to_numpy(edges)
+    if pairs.size and (pairs.ndim != 2 or pairs.shape[1] != 2):
+        raise ArrayError(f"edges must have shape [E, 2], got {pairs.shape}", where="edges")
+    return indices("edges", pairs.reshape(-1), 0, size).reshape(-1, 2)
+
+
+def check_parents(
+    parent: np.ndarray, added_by: np.ndarray, removed_by: np.ndarray, predecessors: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """Every node but the base has a parent, which is there when it comes.
+
+    A refinement adds children of one node, and follows what adds that node or a sibling. What removes a node adds the
+    last of its children. Gains are taken from a node's parent, so that others would be wrong without a word.
+
+    Parameters
+    ----------
+    parent, added_by, removed_by : int32 [N], in level order.
+    predecessors : of each refinement, offsets [R + 1] and indices [E].
+
+    Raises
+    ------
+    HierarchyError : a node for which this does not hold.
+    """
+    node = _stray(parent, added_by, removed_by, *predecessors)
+    if node >= 0:
+        above = parent[node]
+        what = f"node {node} cannot be a child of node {above}" if above >= 0 else f"node {node} has no parent"
+        what = f"{what} by the refinements that add and remove them" if added_by[node] >= 0 else f"{what}: it is base"
+        fix = "leave node_parent as it was, or build the tree by Hierarchy.tree"
+        raise HierarchyError(what, where=f"node_parent[{node}]", fix=fix)
+
+
+@njit(cache=True, nogil=True)
+def _stray(parent, added_by, removed_by, offsets, predecessors):
+    """The first node whose parent the refinements contradict, -1 for none."""
+    size = offsets.size - 1
+    above, one = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
+    leads_on = np.zeros(size, np.bool_)
+    for v in range(parent.size):
+        r = added_by[v]
+        if (r >= 0) != (parent[v] >= 0):
+            return v
+        if r >= 0:
+            if above[r] >= 0 and above[r] != parent[v]:
+                return v
+            above[r], one[r] = parent[v], v
+    for r in range(size):
+        for k in range(offsets[r], offsets[r + 1]):
+            if above[r] >= 0 and above[predecessors[k]] == above[r]:
+                leads_on[predecessors[k]] = True
+    for v in range(parent.size):
+        r, p = added_by[v], parent[v]
+        if r < 0:
+            continue
+        follows = added_by[p] < 0
+        for k in range(offsets[r], offsets[r + 1]):
+            follows = follows or predecessors[k] == added_by[p] or above[predecessors[k]] == p
+        # Siblings lead on to the one that takes the parent away.
+        if not follows or not (removed_by[p] < 0 or removed_by[p] == r or leads_on[r]):
+            return v
+    for p in range(parent.size):
+        if removed_by[p] >= 0 and above[removed_by[p]] != p:
+            return one[removed_by[p]] if one[removed_by[p]] >= 0 else p
+    return -1
 
 
 def check_changes(shape: Topology, predecessors: tuple[np.ndarray, np.ndarray]) -> None:

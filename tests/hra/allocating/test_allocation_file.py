@@ -202,6 +202,8 @@ BAD_ARRAYS: dict[str, Callable[[Arrays], Arrays]] = {
     "edges backwards": lambda a: {**a, "edges": np.array([[1, 0]], np.int32)},
     "added by nobody": lambda a: {**a, "added_by": a["added_by"] - 5},
     "removed by nobody": lambda a: {**a, "removed_by": a["removed_by"] + 99},
+    "parents of nobody": lambda a: {**a, "node_parent": np.full(a["node_cost"].size, 10**9, np.int32)},
+    "parents in a cycle": lambda a: {**a, "node_parent": np.zeros(a["node_cost"].size, np.int32)},
     "flow of another size": lambda a: {**a, "flow": np.append(a["flow"], 1.0)},
     "an attribute of another size": lambda a: {**a, "node.x": np.zeros(99)},
     "pins of another size": lambda a: {**a, "pinned": np.zeros(99, np.bool_)},
@@ -225,7 +227,7 @@ def test_a_chain_without_its_edge_is_refused(tmp_path):
     header, arrays = contents(path)
     assert arrays["edges"].tolist() == [[0, 1]]
     rewrite(path, header, {**arrays, "edges": arrays["edges"][:0], "flow": arrays["flow"][:0]})
-    with pytest.raises(HierarchyError, match="before it is added"):
+    with pytest.raises(FileError, match="before it is added"):
         Allocation.load(path)
 
 

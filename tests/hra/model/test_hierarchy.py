@@ -321,6 +321,8 @@ def test_whole_costs_that_floats_would_round_down_to_the_limit_are_refused(cost)
         {"level_offsets": np.array([0, 2], np.int32)},
         {"level_offsets": np.array([0, 1, 3], np.int32)},
         {"node_parent": np.array([-1, 0, 9], np.int32)},
+        {"node_parent": np.array([-1, 0, 0], np.int32)},
+        {"node_parent": np.array([2, 0, 1], np.int32)},
         {"node": {"error": np.zeros(2)}},
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import networkx
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.errors import HierarchyError
+from hra.errors import ArrayError, HierarchyError, HraError
 from hra.model import topology
 from hra.model.hierarchy import Hierarchy
 from hra.model.topology import level_order
@@ -147,3 +148,58 @@ def test_what_only_many_steps_would_tell_is_refused_with_the_edge_that_tells_it(
     with pytest.raises(HierarchyError, match="too many steps") as caught:
         Hierarchy.from_topology(np.ones(1), topology.Topology(4, added, removed, chain))
     assert "(0, 3)" in caught.value.fix
+
+
+def _reads_well(parent: np.ndarray, made: Hierarchy) -> bool:
+    """What the check of parents promises, node by node and path by path."""
+    graph = networkx.DiGraph(made.edges.tolist())
+    graph.add_nodes_from(range(len(made)))
+    added, removed = made.added_by.tolist(), made.removed_by.tolist()
+    for v, p in enumerate(parent.tolist()):
+        if (added[v] < 0) != (p < 0):
+            return False
+        if p < 0:
+            continue
+        siblings = [added[w] for w in range(parent.size) if parent[w] == p]
+        if added[p] >= 0 and not networkx.has_path(graph, added[p], added[v]):
+            return False
+        if removed[p] >= 0 and not (removed[p] in siblings and networkx.has_path(graph, added[v], removed[p])):
+            return False
+        if any(added[w] == added[v] and parent[w] != p for w in range(parent.size)):
+            return False
+    return all(removed[p] < 0 or p in parent for p in range(parent.size))
+
+
+@pytest.mark.parametrize("mode", ["replace", "child", "add"])
+@given(seed=seeds)
+def test_parents_that_the_refinements_contradict_are_refused(mode, seed):
+    rng, parent = np.random.default_rng(seed), forest(seed)
+    made = Hierarchy.tree(parent, np.ones(parent.size), mode=mode)
+    assert Hierarchy.from_topology(made.node_cost, made.topology, node_parent=parent).same_as(made)
+    other = parent.copy()
+    changed = rng.integers(0, parent.size, int(rng.integers(1, 3)))
+    other[changed] = rng.integers(-1, parent.size, changed.size)
+    try:
+        Hierarchy.from_topology(made.node_cost, made.topology, node_parent=other)
+    except HierarchyError as error:
+        assert "node_parent[" in error.where and np.any(other != parent)
+    else:
+        assert _reads_well(other, made)
+
+
+def test_what_is_no_topology_is_refused():
+    made = Hierarchy.tree([-1, 0, 0, 1, 1], np.ones(5), mode="child")
+    shape, cost = made.topology, made.node_cost
+    for name in ("added_by", "removed_by", "edges"):
+        with pytest.raises(ArrayError, match="out of range"):
+            Hierarchy.from_topology(cost, replace(shape, **{name: getattr(shape, name) + 9}))
+    with pytest.raises(ArrayError, match="out of range"):
+        Hierarchy.from_topology(cost, shape, node_parent=np.array([5, 9, 9, 10**6, 10**9]))
+    with pytest.raises(ArrayError, match="added_by has 3 values"):
+        Hierarchy.from_topology(cost, replace(shape, added_by=shape.added_by[:3]))
+    with pytest.raises(HierarchyError, match="negative"):
+        Hierarchy.from_topology(-cost, shape)
+    with pytest.raises(HraError, match="size"):
+        Hierarchy.from_topology(cost, replace(shape, size=-1))
+    with pytest.raises(HraError, match="Topology"):
+        Hierarchy.from_topology(cost, made)  # pyright: ignore[reportArgumentType]: the wrong call
