@@ -12,7 +12,7 @@ from hra.kernels.raster.checks import float_rows, image_size, index_rows, matric
 from hra.kernels.raster.context import Context
 from hra.kernels.raster.target import DepthTexture, drawing, with_reversed_depth
 
-_COLUMNS = 14  # position 3, colour 3, opacity, radius, covariance 6
+_COLUMNS = 14  # position 3, colour 3, opacity, radius, factor of the covariance 6
 
 
 class FootprintRenderer(Resource):
@@ -149,5 +149,24 @@ def _rows(positions: Any, colors: Any, radii: Any, covariances: Any, opacities: 
         found = float_rows(name, np.reshape(values, (-1, 1)) if wide == 1 else values, wide)
         if len(found) != len(places):
             raise ArrayError(f"{len(found)} rows for {len(places)} positions", where=f"argument {name}")
-        rows[:, columns] = found
+        rows[:, columns] = _factors(found) if name == "covariances" else found
     return rows
+
+
+def _factors(covariances: np.ndarray) -> np.ndarray:
+    """Lower triangles [N, 6] (xx, yx, zx, yy, zy, zz), times their transposes the ``covariances`` [N, 6].
+
+    After A.-L. Cholesky. In float32, products of factors keep the width of what is thousands of times as long, those of
+    covariances do not. What roundings leave below 0 counts as 0.
+    """
+    xx, xy, xz, yy, yz, zz = np.asarray(covariances, np.float64).T
+    a = np.sqrt(xx)
+    b, c = _shares(xy, a), _shares(xz, a)
+    d, left = np.sqrt(np.maximum(yy - b * b, 0)), np.maximum(zz - c * c, 0)
+    e = np.clip(_shares(yz - b * c, d), -np.sqrt(left), np.sqrt(left))
+    return np.stack([a, b, c, d, e, np.sqrt(np.maximum(left - e * e, 0))], axis=1)
+
+
+def _shares(values: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """``values`` / ``of``, 0 where that is 0."""
+    return np.divide(values, of, out=np.zeros_like(values), where=of > 0)

@@ -109,8 +109,8 @@ def draw_gaussians(
     light = np.ones(picture.shape[:2], np.float32)
     drawn = np.zeros_like(picture)
     colors = cloud.seen_from(camera.position)
-    parts = [part[order].astype(np.float32) for part in (seen.pixels, depths, flat, colors, cloud.opacities)]
-    _blend(*parts, drawn, light, depth)  # pyright: ignore[reportCallIssue]: five parts
+    parts = [part[order].astype(np.float32) for part in (seen.pixels, depths, colors, cloud.opacities)]
+    _blend(flat[order], *parts, drawn, light, depth)  # pyright: ignore[reportCallIssue]: four parts
     picture *= light[..., None]
     picture += drawn
     np.minimum(picture, 1, out=picture)  # sums of many shares round up
@@ -128,18 +128,24 @@ def projected_covariances(cloud: SplatCloud, camera: Camera, eye: np.ndarray) ->
     slope = slope - clip[:, :, None] * camera.projection[3, :3] / (w**2)[:, None, None]
     slope = half[:, None] * slope @ camera.view[:3, :3]
     flat = slope @ full @ slope.transpose(0, 2, 1)
-    return flat[:, [0, 0, 1], [0, 1, 1]] + [_BLUR, 0, _BLUR]
+    xx, xy, yy = (flat[:, [0, 0, 1], [0, 1, 1]] + [_BLUR, 0, _BLUR]).T
+    # Blurring leaves at least this determinant, below which float32 rounds covariances of what is long and thin.
+    least = _BLUR * (xx + yy - _BLUR)
+    return np.stack([xx, xy, np.maximum(yy, (least + xy * xy) / xx)], axis=1)
 
 
 @njit(cache=True, nogil=True)
-def _blend(centers, depths, flat, colors, opacities, drawn, light, depth):
+def _blend(flat, centers, depths, colors, opacities, drawn, light, depth):
+    """``flat``: float64, because float32 loses a thousand pixels by one beside each other."""
     height, width = light.shape
     for i in range(opacities.size):
         xx, xy, yy = flat[i]
         x, y, det = centers[i, 0], centers[i, 1], xx * yy - xy * xy
-        if not det > 0.0:
+        if not 0.0 < det < np.inf:
             continue
-        wide, high = REACH * np.sqrt(xx), REACH * np.sqrt(yy)
+        wide, high = np.float32(REACH * np.sqrt(xx)), np.float32(REACH * np.sqrt(yy))
+        # A sum of squares: of the inverse's products, float32 loses what is left of large ones.
+        short, lean, narrow = np.float32(1 / np.sqrt(xx)), np.float32(xy / xx), np.float32(np.sqrt(xx / det))
         if x + wide < 0 or y + high < 0 or x - wide > width or y - high > height:
             continue
         for row in range(max(int(np.floor(y - high)), 0), min(int(np.floor(y + high)), height - 1) + 1):
@@ -147,7 +153,8 @@ def _blend(centers, depths, flat, colors, opacities, drawn, light, depth):
                 if light[row, column] < OPAQUE:
                     continue
                 u, v = np.float32(column + 0.5) - x, np.float32(row + 0.5) - y
-                alpha = opacities[i] * np.exp(-(yy * u * u - 2 * xy * u * v + xx * v * v) / (2 * det))
+                along, beside = short * u, narrow * (v - lean * u)
+                alpha = opacities[i] * np.exp(np.float32(-0.5) * (along * along + beside * beside))
                 if alpha < LEAST:
                     continue
                 share = np.float32(min(alpha, 0.99)) * light[row, column]

@@ -9,7 +9,7 @@ uniform float focal;  // pixels
 uniform float near;
 
 flat out vec2 center;  // pixels, rows from the top
-flat out vec3 conic;
+flat out vec3 spread;  // what is one standard deviation: 1 / x across, leaning y, 1 / z down
 flat out vec4 color;
 
 const uint COLUMNS = 14u;
@@ -19,16 +19,14 @@ float at(uint row, uint column) {
     return rows[row * COLUMNS + column];
 }
 
-// The covariance in pixels, xx, xy, yy: that of the projection's slope at the centre (Zwicker and others 2001).
-vec3 flattened(uint row, vec4 eye, vec4 clip) {
-    float xy = at(row, 9u), xz = at(row, 10u), yz = at(row, 12u);
-    mat3 full = mat3(at(row, 8u), xy, xz, xy, at(row, 11u), yz, xz, yz, at(row, 13u));
+// The slope of the projection at the centre (Zwicker and others 2001) times a factor of the covariance.
+mat2x3 flattened(uint row, vec4 eye, vec4 clip) {
+    vec3 first = vec3(at(row, 8u), 0.0, 0.0), second = vec3(at(row, 9u), at(row, 11u), 0.0);
+    mat3 factor = transpose(mat3(first, second, vec3(at(row, 10u), at(row, 12u), at(row, 13u))));
     mat4 rows_of = transpose(projection);
     vec3 across = (rows_of[0].xyz - clip.x / clip.w * rows_of[3].xyz) / clip.w * viewport.x / 2.0;
     vec3 down = (rows_of[1].xyz - clip.y / clip.w * rows_of[3].xyz) / clip.w * viewport.y / -2.0;
-    across = across * mat3(to_eye);
-    down = down * mat3(to_eye);
-    return vec3(dot(across, full * across) + BLUR, dot(across, full * down), dot(down, full * down) + BLUR);
+    return mat2x3(across * mat3(to_eye) * factor, down * mat3(to_eye) * factor);
 }
 
 void main() {
@@ -39,14 +37,17 @@ void main() {
     color = vec4(at(row, 3u), at(row, 4u), at(row, 5u), at(row, 6u));
 #if DISCS
     float radius = at(row, 7u) * focal / max(clip.w, 1e-30);
-    conic = vec3(1.0, 0.0, 1.0) / (radius * radius);
+    spread = vec3(1.0, 0.0, 1.0) / radius;
     vec2 wide = vec2(radius);
     float depth = clip.z / clip.w;
 #else
-    vec3 flat_one = flattened(row, eye, clip);
-    float area = flat_one.x * flat_one.z - flat_one.y * flat_one.y;
-    conic = vec3(flat_one.z, -flat_one.y, flat_one.x) / area;
-    vec2 wide = REACH * sqrt(flat_one.xz);
+    mat2x3 sides = flattened(row, eye, clip);
+    vec3 between = cross(sides[0], sides[1]);
+    vec2 own = vec2(dot(sides[0], sides[0]), dot(sides[1], sides[1])), blurred = own + BLUR;
+    // The determinant of the covariance as a sum, none of which is lost beside the product of two long sides.
+    float area = dot(between, between) + BLUR * (own.x + own.y + BLUR);
+    spread = vec3(inversesqrt(blurred.x), dot(sides[0], sides[1]) / blurred.x, sqrt(blurred.x / area));
+    vec2 wide = REACH * sqrt(blurred);
     float depth = 0.0;  // drawn in their order
 #endif
     vec2 low = clamp(floor(center - wide), vec2(0.0), viewport);
@@ -54,5 +55,5 @@ void main() {
     vec2 corner = mix(low, high, vec2(gl_VertexID & 1, gl_VertexID >> 1)) / viewport;
     gl_Position = vec4(corner.x * 2.0 - 1.0, 1.0 - corner.y * 2.0, depth, 1.0);
     // All corners in one point outside of the view: nothing is drawn.
-    if (-eye.z < near || !(conic.x > 0.0)) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    if (-eye.z < near || !(spread.x > 0.0)) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }

@@ -10,6 +10,7 @@ from hra.camera import View
 from hra.domains.points import CloudTree, PictureError, PointAllocator, PointCloud, SplatCloud, build, render
 from hra.domains.points.metrics import picture_error
 from hra.errors import MetricError
+from tests.helpers.long_splats import long_splat
 
 
 def eye(tree: CloudTree, azimuth: float = 30, distance: float | None = None) -> hra.Camera:
@@ -113,3 +114,16 @@ def test_wrong_inputs_are_refused(cloud: PointCloud):
         PictureError(2)
     with pytest.raises(MetricError, match="no node attribute"):
         PictureError().evaluate(hra.Hierarchy.tree([-1, 0, 0], [1, 1, 1]), eye(build(cloud)))
+
+
+def test_a_long_splat_counts_where_it_is_drawn():
+    camera = hra.Camera.orbit([[-1, -1, -1], [1, 1, 1]], azimuth=20, elevation=15, viewport=(160, 120))
+    for angle in (30, 45, 60):
+        cloud, _ = long_splat(camera, angle, 100)
+        foot = picture_error.footprints(cloud, camera)
+        shares = [
+            picture_error.alpha_at(*foot.center[0], foot.conic[0], 0.9, False, *np.divmod(i, 160))
+            for i in range(120 * 160)
+        ]
+        found = 1 - np.reshape(shares, (120, 160))
+        np.testing.assert_allclose(found, render(cloud, camera)[0][..., 0], atol=0.01)

@@ -8,6 +8,7 @@ import pytest
 import hra
 from hra.domains.points import PointCloud, SplatCloud, render
 from hra.errors import HraError
+from tests.helpers.long_splats import decibels, long_splat
 
 BOX = [[-1, -1, -1], [1, 1, 1]]
 
@@ -62,3 +63,11 @@ def test_shares_of_many_white_splats_are_no_more_than_white():
     cloud = SplatCloud.of(places, scales, turns, white, opacities)
     camera = hra.Camera.orbit(BOX, viewport=(64, 64))
     assert render(cloud, camera)[0].max() == 1
+
+
+@pytest.mark.parametrize("angle", [30, 45, 60])
+@pytest.mark.parametrize("length", [10, 30, 100])
+def test_a_splat_thousands_of_pixels_long_is_a_line(angle: float, length: float):
+    camera = hra.Camera.orbit(BOX, azimuth=20, elevation=15, viewport=(320, 240))
+    cloud, expected = long_splat(camera, angle, length)
+    assert decibels(render(cloud, camera)[0], expected) > 40

@@ -11,6 +11,7 @@ import hra
 from hra.domains.points import PointAllocator, PointCloud, Renderer, SplatCloud, build, render
 from hra.errors import ArrayError, BackendUnavailable, CameraError, HraError
 from hra.kernels import raster
+from tests.helpers.long_splats import decibels, long_splat
 
 pytestmark = pytest.mark.gl
 SIZE = (160, 120)
@@ -63,6 +64,17 @@ def test_a_near_plane_at_the_eye_changes_no_picture_of_points(
             )
     assert pictures[0].std() > 0.01
     np.testing.assert_array_equal(pictures[1], pictures[0])
+
+
+@pytest.mark.parametrize("angle", [30, 45, 60])
+@pytest.mark.parametrize("length", [10, 30, 100])
+def test_a_splat_thousands_of_pixels_long_is_a_line(context: raster.Context, angle: float, length: float):
+    camera = hra.Camera.orbit([[-1, -1, -1], [1, 1, 1]], azimuth=20, elevation=15, viewport=(320, 240))
+    cloud, expected = long_splat(camera, angle, length)
+    with Renderer(build(cloud), camera.viewport, context=context) as renderer:
+        picture = renderer.draw(camera, [0])
+    assert decibels(picture, expected) > 40
+    np.testing.assert_allclose(picture, render(cloud, camera)[0], atol=0.01)
 
 
 @pytest.mark.parametrize("reversed_depth", [False, True])
