@@ -78,7 +78,7 @@ class _ChoiceOptions:
         tree, budget = self.tree(cloud)
         camera = placed.camera(tree.outline, screen, tree.origin, _usual_up(tree))
         # Full detail needs no errors from pictures, which take long.
-        usual = usual if budget < float("inf") else "cloud_error"
+        usual = usual if budget < tree.hierarchy.total_cost else "cloud_error"
         allocator = points.PointAllocator(tree, **self.chooser(usual))
         with running(f"cutting {cloud.name}"):
             return allocator, allocator.allocate(camera, budget), camera

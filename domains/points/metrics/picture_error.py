@@ -41,7 +41,7 @@ class PictureError(hra.ErrorMetric):
 
     Every pixel is composited twice: with the leaves below the node, and with the node in their place. What is hidden
     loses nothing, what sticks out of an outline or leaves a hole counts with the colour that it hides or shows. That
-    several nodes are coarse at once is not seen: the errors of a cut add up to an estimate.
+    several nodes are coarse at once is not seen: the errors of a cut add up to an estimate, and no gap is claimed.
 
     All leaves are projected and listed by pixel, which takes longer than `CloudError`, and what the pictures do not
     show stays coarse: for an eye that moves pass several cameras, or use `CloudError`.
@@ -67,6 +67,7 @@ class PictureError(hra.ErrorMetric):
     background: float = 1.0
 
     unit = "color2 px"
+    additive = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.background <= 1:

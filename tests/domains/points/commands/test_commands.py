@@ -36,8 +36,12 @@ def test_build_info_cut_and_render(tmp_path: Path):
     assert 2000 < run("build", copc, "--level", "0", "-o", coarse)["leaves"] < 15_000
     run("cut", tree, "--bytes", "10kB", "-o", cut)
     assert cut.stat().st_size <= 10_000
-    assert run("render", tree, "--points", "2k", "-o", picture, "--viewport", "64x48")["gap"] < 0.01
+    assert run("render", tree, "--points", "2k", "-o", picture, "--viewport", "64x48")["cost"] <= 2000
     assert picture.read_bytes().startswith(b"\x89PNG")
+    whole = tmp_path / "whole.png"
+    assert run("render", tree, "-o", whole, "--viewport", "64x48")["nodes"] == 21_260
+    assert run("render", tree, "--points", "30k", "-o", picture, "--viewport", "64x48")["nodes"] == 21_260
+    assert picture.read_bytes() == whole.read_bytes()
 
 
 def test_bytes_that_are_too_few_name_what_suffices(tmp_path: Path, cloud: PointCloud):

@@ -127,3 +127,14 @@ def test_a_long_splat_counts_where_it_is_drawn():
         ]
         found = 1 - np.reshape(shares, (120, 160))
         np.testing.assert_allclose(found, render(cloud, camera)[0][..., 0], atol=0.01)
+
+
+def test_errors_of_nodes_that_are_coarse_at_once_claim_no_bound():
+    tree = build(hra.domains.points.load_points(hra.samples.path("skull.ply")))
+    camera = hra.Camera.orbit(tree.bounds, viewport=(80, 60))
+    allocator = PointAllocator(tree, PictureError())
+    allocation = allocator.allocate(camera, tree.hierarchy.total_cost)
+    pictures = [render(cloud, camera)[0] for cloud in (tree.take(tree.leaves), allocator.realize(allocation))]
+    # Each node alone changes nothing, together they do.
+    assert allocation.residual == 0 and np.square(np.subtract(*pictures, dtype=float)).sum() > 1
+    assert allocation.status == "heuristic" and "no bound" in repr(allocation)
