@@ -255,6 +255,16 @@ class Allocation:
             return "heuristic"
         return "optimal" if max(self.residual_gap, self.gap) <= _OPTIMAL else "certified"
 
+    @property
+    def proof(self) -> dict[str, Any]:
+        """Gap, residual gap and status for a record; gaps are None where gains do not add up: nothing is claimed."""
+        certain = self.status != "heuristic"
+        return {
+            "gap": self.gap if certain else None,
+            "residual_gap": self.residual_gap if certain else None,
+            "status": self.status,
+        }
+
     def __repr__(self) -> str:
         unit = self.hierarchy.cost_unit
         limit = f" of {self.budget:,.12g} {unit}" if math.isfinite(self.budget) else f" {unit}, no budget"
@@ -296,16 +306,6 @@ def _unpickle(kind: type[Allocation], content: bytes) -> Allocation:
     from hra.allocating.allocation_file import unpack
 
     return unpack(kind, content, "pickle")
-
-
-def proof(allocation: Allocation) -> dict[str, Any]:
-    """Status and gaps for a record: gaps are None where gains do not add up, so that nothing is claimed."""
-    certain = allocation.status != "heuristic"
-    return {
-        "gap": allocation.gap if certain else None,
-        "residual_gap": allocation.residual_gap if certain else None,
-        "status": allocation.status,
-    }
 
 
 def ratio(part: float, whole: float) -> float:

@@ -60,8 +60,7 @@ def _facts(chosen: Cut, limits: CutOptions, asset: Any) -> dict[str, Any]:
         "certified": is_certified(metric),
         **chosen.errors(),
         "traversal": repr(chosen.allocator.traversal),
-        "gap": allocation.gap,
-        "residual_gap": allocation.residual_gap,
+        **allocation.proof,
         "seconds": allocation.seconds,
     }
 

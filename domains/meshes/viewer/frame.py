@@ -19,7 +19,7 @@ class ViewFrame:
     facts : what the renderer drew of the cut, and what it culled.
     error : the largest that the cut leaves; unit : "px", or empty where the metric does not count in pixels.
     gap : how far what the cut gains is from the most that any cut within the triangles could, 0 to 1; None where pixels
-        are the limit.
+        are the limit, or errors do not add up.
     resident_bytes : slots that were taken at the frame's fullest moment; pool_bytes : all slots.
     uploaded_bytes : what went to the GPU for this frame.
     queued : pages that are waited for.

@@ -210,7 +210,8 @@ class ViewSession(OrbitView, InContext):
         allocation = self._allocation
         refined = drawable_refinements(self._asset, allocation.selected, there.resident)
         facts = renderer.draw(camera, np.flatnonzero(self._asset.hierarchy.active_nodes(refined)))
-        gap = gap_of(allocation, refined) if self.budget.kind == "triangles" else None
+        stated = self.budget.kind == "triangles" and allocation.problem.additive
+        gap = gap_of(allocation, refined) if stated else None
         return ViewFrame(
             facts=facts,
             error=error_of(allocation, refined),

@@ -222,7 +222,7 @@ def _usual_up(tree: Any) -> tuple[float, float, float]:
 
 def _answer(allocation: Any, json_file: Path | None, out: Path) -> None:
     record = {"nodes": len(allocation.cut), "cost": allocation.cost, "cost_unit": allocation.hierarchy.cost_unit}
-    record |= {"residual": allocation.residual, "unit": allocation.problem.unit, "gap": allocation.gap}
+    record |= {"residual": allocation.residual, "unit": allocation.problem.unit, **allocation.proof}
     record |= {"seconds": allocation.seconds, "file": str(out)}
     write_json(json_file, record)
     show(repr(allocation), record.items())

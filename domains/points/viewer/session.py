@@ -36,7 +36,8 @@ class CloudFrame:
     ----------
     nodes : that were drawn; leaves : of full detail; kind : points or splats.
     cost, unit : what they take of the budget.
-    gap : how far what the cut gains is from the most that any cut within the budget could, 0 to 1.
+    gap : how far what the cut gains is from the most that any cut within the budget could, 0 to 1; None where the
+        cut is frozen, or errors do not add up.
     frozen : whether the cut is that of an earlier frame; seconds : what choosing and drawing took.
 
     Examples
@@ -153,7 +154,7 @@ class CloudSession(OrbitView, InContext):
             kind=self._tree.kind.unit,
             cost=self._last.cost,
             unit=self._last.hierarchy.cost_unit,
-            gap=None if self.frozen else self._last.gap,
+            gap=None if self.frozen else self._last.proof["gap"],
             frozen=self.frozen,
             seconds=perf_counter() - begin,
         )

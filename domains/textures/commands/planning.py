@@ -113,7 +113,7 @@ def _summary(result: TexturePlan, pool: int) -> dict[str, Any]:
         "resident_bytes": result.resident.bytes,
         "residual_px2": result.residual,
         "least_residual_px2": result.residual_bound if by_texels else None,
-        "gap": result.allocation.gap,
+        **result.allocation.proof,
         "uniform_bias_bytes": result.bias.bytes,
         "uniform_bias_residual_px2": result.bias_residual,
         "seconds": result.allocation.seconds,

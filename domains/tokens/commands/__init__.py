@@ -139,7 +139,7 @@ def _allocate_one(image: Path, asked: _Asked, out: Path | None, json_file: Path 
         **context.counts,
         "budget": asked.budget,
         "count": len(chosen),
-        **proof(allocation),
+        **allocation.proof,
         "seconds": allocation.seconds,
         "psnr_db": decibels,
     }

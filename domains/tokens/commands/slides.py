@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocating.allocation import proof
 from hra.console import running
 from hra.domains.tokens.methods.streamed_pyramid import StreamedPyramid
 from hra.domains.tokens.patches.streamed import SmallView, StreamedImage
@@ -81,7 +80,7 @@ def record_of(allocator: StreamedPyramid, allocation: Any, tokens: PatchTokens) 
         "by": served.by,
         **facts_of(image),
         "count": len(tokens),
-        **proof(allocation),
+        **allocation.proof,
         "seconds": allocation.seconds,
         "tiles_read": image.tiles_read,
         "mean_depth": float(np.mean(len(image.details) - tokens.levels)),

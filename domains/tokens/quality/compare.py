@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from hra.allocating.allocation import proof
 from hra.domains import tokens
 from hra.domains.tokens.methods.reducers.named import reads_features
 from hra.domains.tokens.methods.registry import method_names
@@ -54,7 +53,7 @@ def evaluate_method(
     allocator.allocate(context, budget)
     times = {"total_ms": 1000 * (total - started), "select_ms": 1000 * (time.process_time() - total)}
     report = asdict(tokens.measure(chosen, reference))
-    return MethodResult(chosen, {"method": name, "budget": budget, **proof(allocation), **times, **report})
+    return MethodResult(chosen, {"method": name, "budget": budget, **allocation.proof, **times, **report})
 
 
 def warm_up(allocator: tokens.TokenAllocator[Any], image: np.ndarray, query: str) -> None:

@@ -26,6 +26,6 @@ def waveform(
     chosen_traversal = choose_traversal(traversal) if traversal else None
     allocator = WaveformAllocator(Recording.from_wav(str(file)), chosen_metric, chosen_traversal)
     allocation = allocator.allocate((begin, end), bars)
-    record = {"bars": len(allocation.cut), "residual": allocation.residual, "gap": allocation.gap}
+    record = {"bars": len(allocation.cut), "residual": allocation.residual, **allocation.proof}
     write_json(json_file, {**record, "drawn": allocator.realize(allocation)})
     show(f"{file.name}: {allocation}", record.items())

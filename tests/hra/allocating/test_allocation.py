@@ -84,6 +84,7 @@ def test_a_bound_is_computed_for_traversals_that_have_none():
 def test_no_certificate_where_gains_do_not_add_up():
     allocation = allocate(TREE, ERROR, 3, additive=False)
     assert allocation.status == "heuristic"
+    assert allocation.proof == {"gap": None, "residual_gap": None, "status": "heuristic"}
     assert repr(allocation).endswith("no bound: the metric's gains do not add up")
 
 

@@ -20,6 +20,12 @@ def test_cut_keeps_the_budget_and_exports(ball: Path, suffix: str) -> None:
     assert 0 <= record["gap"] <= record["residual_gap"]
 
 
+def test_errors_that_do_not_add_up_claim_no_gap(ball: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meshes.ScreenError, "additive", False)
+    record = result(ball, "cut", "--triangles", 5000, "--metric", "screen_error")
+    assert (record["gap"], record["residual_gap"], record["status"]) == (None, None, "heuristic")
+
+
 def test_cut_by_pixels_keeps_the_error(ball: Path) -> None:
     assert result(ball, "cut", "--pixels", 0.5)["largest_error_px"] <= 0.5
 

@@ -57,6 +57,12 @@ def test_a_frame_is_what_the_renderer_draws(
     assert frame.unit == "px" and frame.queued == 0 and session.settled and frame.seconds > 0
 
 
+def test_errors_that_do_not_add_up_claim_no_gap(session: ViewSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meshes.ScreenError, "additive", False)
+    frame = session.frame()
+    assert frame.gap is None and not any("gap" in line for line in frame.lines())
+
+
 def test_pixels_limit_the_error_instead(session: ViewSession, asset: meshes.MeshAsset) -> None:
     session.set_budget("pixels", 2.0)
     frame = session.frame()

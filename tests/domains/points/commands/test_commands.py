@@ -36,7 +36,8 @@ def test_build_info_cut_and_render(tmp_path: Path):
     assert 2000 < run("build", copc, "--level", "0", "-o", coarse)["leaves"] < 15_000
     run("cut", tree, "--bytes", "10kB", "-o", cut)
     assert cut.stat().st_size <= 10_000
-    assert run("render", tree, "--points", "2k", "-o", picture, "--viewport", "64x48")["cost"] <= 2000
+    drawn = run("render", tree, "--points", "2k", "-o", picture, "--viewport", "64x48")
+    assert drawn["cost"] <= 2000 and drawn["gap"] is drawn["residual_gap"] is None and drawn["status"] == "heuristic"
     assert picture.read_bytes().startswith(b"\x89PNG")
     whole = tmp_path / "whole.png"
     assert run("render", tree, "-o", whole, "--viewport", "64x48")["nodes"] == 21_260

@@ -48,6 +48,16 @@ def test_a_frame_is_the_best_cut_for_its_eye(session: points.CloudSession, tree:
         assert (np.abs(session.picture() - plain).max(axis=2) > 0.01).mean() < 0.01
 
 
+def test_errors_that_do_not_add_up_claim_no_gap(tree: points.CloudTree, _session_context: object):
+    camera = hra.Camera.orbit(tree.bounds, azimuth=30, up=(0, 0, 1), viewport=SIZE)
+    with (
+        raster.Context() as context,
+        points.CloudSession(tree, camera, budget=200, metric=points.PictureError(), context=context) as session,
+    ):
+        frame = session.frame()
+    assert frame.gap is None and not any("gap" in line for line in frame.lines())
+
+
 def test_a_frozen_cut_stays_while_the_eye_moves(session: points.CloudSession):
     session.freeze(True)
     assert not session.frozen  # there is no cut yet

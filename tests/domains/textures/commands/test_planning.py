@@ -34,8 +34,17 @@ def test_a_plan_of_two_images(images: list[str], kind: list[str], tmp_path: Path
     assert sum(texture["resident_bytes"] for texture in found["textures"]) == found["resident_bytes"]
     assert [texture["image"] for texture in found["textures"]] == images
     assert found["least_residual_px2"] <= found["residual_px2"] + 1e-9
+    assert 0 <= found["gap"] <= 1 and found["status"] in ("optimal", "certified")
     with Image.open(picture) as drawn:
         assert drawn.width > drawn.height
+
+
+def test_errors_that_do_not_add_up_claim_no_gap(images: list[str], tmp_path: Path) -> None:
+    options = ["--pool", "300KiB", "--viewport", "160x90", "--tile", "64", "--json", str(tmp_path / "plan.json")]
+    result = CliRunner().invoke(app, ["plan", *images, *options, "--metric", "texel_error:additive=false"])
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "plan.json").read_text())
+    assert (found["gap"], found["residual_gap"], found["status"]) == (None, None, "heuristic")
 
 
 def test_a_plan_by_another_traversal_and_metric(images: list[str], tmp_path: Path) -> None:
