@@ -10,7 +10,7 @@ from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
 from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.texture_set import TextureSet
-from hra.errors import MetricError, check_kind
+from hra.errors import MetricError, check_function, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
@@ -27,6 +27,10 @@ class TextureAllocator(HierarchicalResourceAllocator):
     source : tells which pages the view of a camera wants; None if every context is a `Feedback`.
     metric : reads the hierarchy of pages and a `Feedback`; by default `TexelError`.
     traversal : by default `hra.Hull`.
+
+    Raises
+    ------
+    HraError : something else in the place of one of the four.
 
     Examples
     --------
@@ -49,6 +53,9 @@ class TextureAllocator(HierarchicalResourceAllocator):
         traversal: Traversal | None = None,
     ) -> None:
         check_kind("textures", textures, TextureSet, "pass TextureSet([texture]), or scene.textures")
+        if source is not None:
+            observe = None if isinstance(source, type) else getattr(source, "observe", None)
+            check_function("source.observe", observe, "pass AnalyticFeedback(scene), or None if contexts are Feedback")
         super().__init__(textures.hierarchy, metric or TexelError(), traversal or Hull())
         self.textures = textures
         self.source: FeedbackSource = source or _NoSource()

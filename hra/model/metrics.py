@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hra.errors import MetricError, UnitMismatch
+from hra.errors import ArrayError, MetricError, UnitMismatch
 from hra.model.arrays import to_numpy
 from hra.model.hierarchy import Hierarchy
 
@@ -106,21 +106,21 @@ class Scaled(ErrorMetric):
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """The metric's values times the weight [N]."""
-        return to_numpy(self.metric.evaluate(hierarchy, context)) * self.weight
+        return returned(self.metric, self.metric.evaluate(hierarchy, context)) * self.weight
 
     def inherited(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
         """The metric's inherited values times the weight [N]."""
         values = self.metric.inherited(hierarchy, context)
-        return None if values is None else to_numpy(values) * self.weight
+        return None if values is None else returned(self.metric, values) * self.weight
 
     def peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:
         """The metric's peak values times the weight [N]."""
-        return to_numpy(self.metric.peak(hierarchy, context)) * self.weight
+        return returned(self.metric, self.metric.peak(hierarchy, context)) * self.weight
 
     def inherited_peak(self, hierarchy: Hierarchy, context: Any) -> np.ndarray | None:
         """The metric's inherited peak values times the weight [N]."""
         values = self.metric.inherited_peak(hierarchy, context)
-        return None if values is None else to_numpy(values) * self.weight
+        return None if values is None else returned(self.metric, values) * self.weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +157,25 @@ class Combined(ErrorMetric):
         return None if any(value is None for value in values) else self._join(*values)
 
     def _join(self, left: Any, right: Any) -> np.ndarray:
-        left, right = to_numpy(left), to_numpy(right)
+        left, right = returned(self.left, left), returned(self.right, right)
         if left.shape != right.shape:
             raise MetricError(f"metrics of shapes {left.shape} and {right.shape} cannot be combined")
         return self.function(left.astype(np.float64), right)
+
+
+def returned(metric: ErrorMetric, values: Any) -> np.ndarray:
+    """What a ``metric`` returned, as an array.
+
+    Raises
+    ------
+    MetricError : no array of numbers, such as None where a return is missing; it names the metric.
+    """
+    try:
+        return to_numpy(values)
+    except ArrayError as error:
+        name = type(metric).__name__
+        what = f"{name} returned a {type(values).__name__}, expected one number per node: {error.what}"
+        raise MetricError(what, where=error.where or name, fix="" if values is None else error.fix) from error
 
 
 def _combine(function: np.ufunc, left: ErrorMetric, right: Any, unit: str) -> Combined:

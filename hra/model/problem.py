@@ -26,7 +26,7 @@ from hra.errors import (
 from hra.model.arrays import ReadOnlyArrays, is_number, mask, to_numpy
 from hra.model.gains import gains_from_errors, gains_from_values, peak_errors, peak_values
 from hra.model.hierarchy import Hierarchy, divisible
-from hra.model.metrics import ErrorMetric
+from hra.model.metrics import ErrorMetric, returned
 from hra.model.precise import precise_total
 from hra.model.sets import attainable, first_unusable, take_with_predecessors, total
 from hra.model.short_repr import ShortRepr
@@ -282,7 +282,7 @@ def refinement_peak_of(hierarchy: Hierarchy, metric: ErrorMetric, context: Any) 
 
 def _node_values(values: Any, hierarchy: Hierarchy, metric: ErrorMetric) -> np.ndarray:
     """The metric's values as float64 [N], checked."""
-    array = values if type(values) is np.ndarray else to_numpy(values)
+    array = values if type(values) is np.ndarray else returned(metric, values)
     name, size = type(metric).__name__, hierarchy.node_cost.size
     said = f"the {metric.kind}s are" if name.startswith("_") else f"{name} returned"
     if array.shape != (size,) or array.dtype.kind not in "iufb":

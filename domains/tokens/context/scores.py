@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hra.errors import HraWarning, MetricError, check_function, warn
+from hra.errors import ArrayError, HraWarning, MetricError, check_function, warn
 from hra.model.arrays import to_numpy
 
 
@@ -40,7 +40,8 @@ def checked_scores(values: Any, grid: tuple[int, int], cover: tuple[float, float
     bad = np.argwhere(~np.isfinite(scores))
     if bad.size:
         y, x = bad[0]
-        raise MetricError(f"the relevance is {scores[y, x]}", where=f"row {y}, column {x}")
+        what, fix = f"the relevance is {scores[y, x]}", "return finite scores, such as np.nan_to_num(scores)"
+        raise MetricError(what, where=f"row {y}, column {x}", fix=fix)
     return resample(scores, grid, cover)
 
 
@@ -83,7 +84,11 @@ def _as_map(values: Any) -> np.ndarray:
     grid = None
     if isinstance(values, tuple) and len(values) == 2 and np.shape(values[1]) == (2,) and np.ndim(values[0]) == 1:
         values, grid = values
-    scores = values if type(values) is np.ndarray else to_numpy(values)
+    try:
+        scores = values if type(values) is np.ndarray else to_numpy(values)
+    except ArrayError as error:
+        what = f"the relevance is a {type(values).__name__}, expected [rows, columns] numbers: {error.what}"
+        raise MetricError(what, where="relevance", fix=_way_out(np.zeros(()))) from error
     if grid is not None and scores.size == int(grid[0]) * int(grid[1]):
         scores = scores.reshape(int(grid[0]), int(grid[1]))
     if scores.ndim != 2 or not scores.size or scores.dtype.kind not in "iufb":

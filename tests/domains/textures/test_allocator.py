@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 import hra
 from hra.camera import Camera
 from hra.domains.textures import AnalyticFeedback, PlaneScene, TexelError, TextureAllocator
-from hra.errors import BudgetTooSmall
+from hra.errors import BudgetTooSmall, HraError
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,12 @@ def test_every_traversal_serves_the_base_and_refuses_less(
     assert not allocation.selected.any()
     with pytest.raises(BudgetTooSmall):
         allocator.allocate(camera_of(1), base - 1)
+
+
+@pytest.mark.parametrize("source", [3, "cast", AnalyticFeedback, object()], ids=repr)
+def test_what_observes_no_camera_is_refused(scene: PlaneScene, source: Any) -> None:
+    with pytest.raises(HraError, match="observe"):
+        TextureAllocator(scene.textures, source)
 
 
 def test_looking_away_gains_nothing(allocator: TextureAllocator) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from hra.errors import MetricError, RepairWarning, UnitMismatch
 from hra.model.hierarchy import Hierarchy
+from hra.model.metrics import ErrorMetric
+from hra.model.problem import Problem
 from tests.helpers.allocators import Table, allocate, problem_of
 
 TREE = Hierarchy.tree([-1, 0, 0], [1, 1, 1])
@@ -152,3 +154,15 @@ def test_negative_gains_count_as_zero_with_a_warning():
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, np.uint8, bool])
 def test_values_of_any_numeric_type_are_taken(dtype):
     assert problem_of(Hierarchy.flat([1, 1]), np.array([0, 1], dtype), "gain").gain.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("values", [None, [[1], [1, 2], 3], {"a": 1}, np.ma.masked_array(ONE, ONE < 2)], ids=repr)
+def test_what_is_no_array_is_refused_by_the_name_of_the_metric(values):
+    class Forgetful(ErrorMetric):
+        def evaluate(self, hierarchy: Hierarchy, context: Any) -> Any:
+            return values
+
+    metric = Forgetful()
+    for one in (metric, metric * 2.0, metric + metric):
+        with pytest.raises(MetricError, match=r"Forgetful returned a .*, expected one number per node"):
+            Problem.of(TREE, one, None, 3.0)

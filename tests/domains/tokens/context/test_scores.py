@@ -49,6 +49,8 @@ def test_one_row_and_a_flat_sequence_with_its_grid_are_maps():
         ((np.ones(577), (24, 24)), "class token"),
         (np.ones((12, 24, 24)), "AttentionMapRelevance"),
         (np.array([["a"]]), "one number per patch"),
+        (None, "one number per patch"),
+        (np.full((24, 24), np.nan), "finite scores"),
     ],
 )
 def test_what_is_no_map_is_refused_with_the_way_out(scores, way_out):
