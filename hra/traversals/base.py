@@ -67,14 +67,18 @@ class Traversal(ABC):
 def checked(choose: Callable[[Problem], Any], problem: Problem, where: str) -> Solution:
     """What ``choose`` answers to ``problem``, before solvers read it: it may be code of users.
 
-    Numbers of NumPy become those of Python, shares an array.
+    Numbers of NumPy become those of Python, shares an array. Code of others gets arrays of its own to write to.
 
     Raises
     ------
     HraError : no `Solution` of one bool per refinement, or a price, tau, shortfall or bound that cannot be one.
     ArrayError : shares that are not one number >= 0 per edge.
     """
-    solution = choose(problem)
+    given = problem
+    if not choose.__module__.startswith("hra."):
+        # Others mark what they took in the gains, of which everything that is proven is a sum.
+        given = replace(problem, gain=problem.gain.copy(), refinement_peak=lambda: problem.peak.copy())
+    solution = choose(given)
     if not isinstance(solution, Solution):
         raise wrong_kind("what was selected", solution, Solution, f"return hra.Solution(selected) from {where}")
     taken, size = solution.selected, problem.gain.size

@@ -189,3 +189,33 @@ def test_steps_of_ones_own_that_return_something_else_are_named(step):
 def test_what_a_metric_says_of_itself_is_checked(fact):
     with pytest.raises(MetricError, match=next(iter(fact))):
         hra.Problem.of(hra.Hierarchy.tree([-1, 0, 0], np.ones(3)), Table([8, 4, 2], **fact), None, 2.0)
+
+
+class Marks(hra.Traversal):
+    """Takes the best that is ready, and marks what it looked at in the arrays that it was given."""
+
+    def select(self, problem):
+        taken, order = np.zeros(problem.gain.size, bool), np.argsort(-problem.gain)
+        for r in order:
+            problem.gain[r] = problem.ratio[r] = problem.attainable_gain[r] = problem.peak[r] = 0
+            fits = problem.cost[taken].sum() + problem.cost[r] <= problem.capacity
+            taken[r] = fits and (problem.hierarchy.parent[r] < 0 or taken[problem.hierarchy.parent[r]])
+        return hra.Solution(taken)
+
+
+class Marking(Plain):
+    """The same as a step of an allocator."""
+
+    def traverse_and_select(self, problem):
+        return Marks().select(problem)
+
+
+@pytest.mark.parametrize("step", ["traversal", "allocator"])
+def test_what_a_strategy_writes_to_its_arrays_proves_nothing(step):
+    tree, errors = hra.Hierarchy.tree([-1, 0, 0, 1, 1, 2, 2], np.ones(7)), [9.0, 4, 3, 1, 1, 1, 1]
+    if step == "traversal":
+        allocation = hra.solve(tree, 3, errors=errors, traversal=Marks())
+    else:
+        allocation = Marking(tree, Table(np.array(errors))).allocate(None, 3)
+    assert (allocation.gain, allocation.residual, allocation.base_error) == (4, 5, 9)
+    assert allocation.upper_bound >= 4 and allocation.max_error == 3 and not hra.verify(allocation).refuted
