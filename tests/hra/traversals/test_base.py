@@ -196,10 +196,11 @@ class Marks(hra.Traversal):
 
     def select(self, problem):
         taken, order = np.zeros(problem.gain.size, bool), np.argsort(-problem.gain)
+        parent = np.asarray(problem.hierarchy.parent)
         for r in order:
             problem.gain[r] = problem.ratio[r] = problem.attainable_gain[r] = problem.peak[r] = 0
             fits = problem.cost[taken].sum() + problem.cost[r] <= problem.capacity
-            taken[r] = fits and (problem.hierarchy.parent[r] < 0 or taken[problem.hierarchy.parent[r]])
+            taken[r] = fits and (parent[r] < 0 or taken[parent[r]])
         return hra.Solution(taken)
 
 
