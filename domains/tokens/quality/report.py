@@ -113,13 +113,17 @@ def explained(context: TokenContext, shown: np.ndarray) -> float:
         what = f"the picture is {list(np.shape(shown))}, and the image {list(image.shape)}"
         raise ArrayError(what, where="shown", fix="pass what the image is shown as, of its size")
 
+    def error_of(other: np.ndarray) -> float:
+        difference = image - other
+        return float(np.einsum("hwc,hwc,hw->", difference, difference, weight))
+
     def of_canvas() -> float:
-        error = float((weight * ((image - image.mean(axis=(0, 1))) ** 2).sum(axis=2)).sum())
+        error = error_of(image.mean(axis=(0, 1)))
         return max(error, float(weight.sum()) * image.shape[2] * _ROUNDED)
 
     # The same for all tokens of a context, of which methods are compared by one.
     most = context.once(explained, of_canvas)
-    error = float((weight * ((image - shown) ** 2).sum(axis=2)).sum())
+    error = error_of(shown)
     return 1 - error / most if error else 1.0
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from skimage.metrics import structural_similarity
 
 from hra.errors import ImageError
 from hra.files.images import psnr, ssim
+from hra.files.images.arrays import LUMA
 
 
 def test_plain_formula():
@@ -52,3 +55,14 @@ def test_ssim_of_flat_images_is_its_luminance_term():
     c1 = 0.01**2
     expected = (2 * 0.2 * 0.6 + c1) / (0.2**2 + 0.6**2 + c1)
     assert ssim(dark, bright) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("height", [11, 138, 139, 266, 401])
+def test_ssim_by_parts_is_that_of_the_whole_image(height):
+    rng = np.random.default_rng(height)
+    first, second = rng.random((2, height, 70, 3), np.float32)
+    grey = [np.minimum(pixels @ LUMA, 1) for pixels in (first, second)]
+    whole: Any = structural_similarity(
+        *grey, data_range=1.0, gaussian_weights=True, sigma=1.5, use_sample_covariance=False
+    )
+    assert ssim(first, second) == pytest.approx(float(whole), abs=1e-9)
