@@ -13,6 +13,7 @@ and what is left is the most that can be there.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -404,16 +405,17 @@ def _load(name: Path, part: str) -> np.ndarray:
 
 
 class _Stored:
-    """The errors that a pass left in files, of which the last ones are kept in memory."""
+    """The errors that a pass left in files, of which the last ones are kept in memory; threads may share it."""
 
     def __init__(self, names: Sequence[Path]) -> None:
-        self.names, self._kept = names, dict[tuple[int, int], np.ndarray]()
+        self.names, self._kept, self._lock = names, dict[tuple[int, int], np.ndarray](), threading.Lock()
 
     def part(self, row: int, level: int) -> np.ndarray:
-        found = self._kept.pop((row, level), None)
-        self._kept[row, level] = found = _load(self.names[row], f"detail{level}") if found is None else found
-        while sum(each.nbytes for each in self._kept.values()) > _KEPT_BYTES and len(self._kept) > 1:
-            del self._kept[next(iter(self._kept))]
+        with self._lock:
+            found = self._kept.pop((row, level), None)
+            self._kept[row, level] = found = _load(self.names[row], f"detail{level}") if found is None else found
+            while sum(each.nbytes for each in self._kept.values()) > _KEPT_BYTES and len(self._kept) > 1:
+                del self._kept[next(iter(self._kept))]
         return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hra.domains import tokens
+from hra.domains.tokens.patches import streamed
 from hra.domains.tokens.patches.streamed import SmallView, StreamedImage
 from hra.domains.tokens.text import reader
 from hra.errors import FileError, HraError
@@ -250,3 +253,21 @@ def test_a_label_that_the_overview_cannot_show_is_read_and_refined(tmp_path):
         assert chosen.levels[held].min() == 0 and allocation.gap < 0.01
         (x0, y0, x1, y1), *_ = allocator.crops(allocation, 1, 256).tolist()
         assert x0 <= x < x1 and y0 <= y < y1 and (x1 - x0, y1 - y0) == (256, 256)
+
+
+class _SlowlyMeasured:
+    """An array whose size takes long to ask for, so that threads meet there."""
+
+    @property
+    def nbytes(self) -> int:
+        time.sleep(1e-4)
+        return 8
+
+
+def test_threads_share_what_is_kept_of_a_pass(monkeypatch):
+    monkeypatch.setattr(streamed, "_load", lambda name, part: _SlowlyMeasured())
+    monkeypatch.setattr(streamed, "_KEPT_BYTES", 64)
+    stored = streamed._Stored([Path(str(row)) for row in range(32)])
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda turn: stored.part(turn * 7 % 32, turn % 3), range(200)))
+    assert all(isinstance(part, _SlowlyMeasured) for part in found)
