@@ -9,7 +9,7 @@ import numpy as np
 from hra.compiling import njit
 from hra.errors import HraError
 from hra.residency.live.recency import append, empty_lists, evict_oldest, take_out
-from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
+from hra.residency.replay.policy import Log, Policy, checked_run, empty_log, finished_log
 from hra.residency.replay.trace import Trace
 from hra.traversals.base import is_whole
 
@@ -42,7 +42,7 @@ class AgeEviction(Policy):
 
     def run(self, trace: Trace, pool: int) -> Log:
         """Serve what fits of every demand of ``trace``, holding at most ``pool`` bytes."""
-        log = empty_log(trace)
+        pool, log = checked_run(trace, pool), empty_log(trace)
         _run(trace.frames, trace.demands, trace.cost, pool, self.age, *log)
         return finished_log(*log)
 

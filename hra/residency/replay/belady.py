@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hra.compiling import njit
 from hra.residency.replay.next_use import item_of, next_references, still_to_come
-from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
+from hra.residency.replay.policy import Log, Policy, checked_run, empty_log, finished_log
 from hra.residency.replay.trace import Trace
 
 
@@ -26,7 +26,7 @@ class Belady(Policy):
 
     def run(self, trace: Trace, pool: int) -> Log:
         """Serve every demand of ``trace`` in order, holding at most ``pool`` bytes."""
-        log = empty_log(trace)
+        pool, log = checked_run(trace, pool), empty_log(trace)
         following = next_references(trace.demands, trace.cost.size)
         _run(trace.frames, trace.demands, following, trace.cost, pool, *log)
         return finished_log(*log)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.residency.live.recency import append, empty_lists, evict_oldest, take_out
-from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
+from hra.residency.replay.policy import Log, Policy, checked_run, empty_log, finished_log
 from hra.residency.replay.trace import Trace
 
 
@@ -27,7 +27,7 @@ class GodotRule(Policy):
 
     def run(self, trace: Trace, pool: int) -> Log:
         """Serve every demand of ``trace``, holding at most ``pool`` bytes."""
-        log = empty_log(trace)
+        pool, log = checked_run(trace, pool), empty_log(trace)
         rank = np.empty(trace.cost.size, np.int64)
         rank[np.lexsort((-np.arange(rank.size), -trace.cost))] = np.arange(rank.size)
         _run(trace.frames, trace.demands, rank, trace.cost, pool, *log)

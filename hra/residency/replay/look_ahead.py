@@ -12,7 +12,7 @@ from hra.errors import HraError
 from hra.model.arrays import is_number
 from hra.residency.live.recency import append, empty_lists, take_out
 from hra.residency.replay.next_use import item_of, next_references, still_to_come
-from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
+from hra.residency.replay.policy import Log, Policy, checked_run, empty_log, finished_log
 from hra.residency.replay.trace import Trace
 from hra.traversals.base import is_whole
 
@@ -51,7 +51,7 @@ class LookAhead(Policy):
 
     def run(self, trace: Trace, pool: int) -> Log:
         """Serve every demand of ``trace`` in order, holding at most ``pool`` bytes."""
-        log = empty_log(trace)
+        pool, log = checked_run(trace, pool), empty_log(trace)
         following = next_references(trace.demands, trace.cost.size)
         ahead = len(trace) if self.frames is None else min(self.frames, len(trace))
         level, weight = _levels(trace), self.level_weight

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hra.compiling import njit
 from hra.residency.live.recency import append, empty_lists, evict_oldest, take_out
-from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
+from hra.residency.replay.policy import Log, Policy, checked_run, empty_log, finished_log
 from hra.residency.replay.trace import Trace
 
 
@@ -21,7 +21,7 @@ class LRU(Policy):
 
     def run(self, trace: Trace, pool: int) -> Log:
         """Serve every demand of ``trace`` in order, holding at most ``pool`` bytes."""
-        log = empty_log(trace)
+        pool, log = checked_run(trace, pool), empty_log(trace)
         _run(trace.frames, trace.demands, trace.cost, pool, *log)
         return finished_log(*log)
 

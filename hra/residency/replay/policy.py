@@ -6,9 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from hra.errors import check_kind
+from hra.residency.live.pool import byte_limit
 from hra.residency.replay.trace import Trace
 
 
@@ -47,7 +50,18 @@ class Policy(ABC):
 
     @abstractmethod
     def run(self, trace: Trace, pool: int) -> Log:
-        """Serve every demand of ``trace`` in order, holding at most ``pool`` bytes."""
+        """Serve every demand of ``trace`` in order, holding at most ``pool`` bytes.
+
+        Raises
+        ------
+        HraError : the trace is none. InvalidBudget : the pool is not a number >= 0.
+        """
+
+
+def checked_run(trace: Trace, pool: Any) -> int:
+    """The pool of a run in whole bytes; errors as in `Policy.run`."""
+    check_kind("trace", trace, Trace, "call run(trace, pool)")
+    return byte_limit("pool", pool)
 
 
 def empty_log(trace: Trace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from hra.compiling import njit
 from hra.errors import HraError
 from hra.model.arrays import is_number
 from hra.residency.live.recency import append, empty_lists, evict_oldest, take_out
-from hra.residency.replay.policy import Log, Policy, empty_log, finished_log
+from hra.residency.replay.policy import Log, Policy, checked_run, empty_log, finished_log
 from hra.residency.replay.trace import Trace
 
 
@@ -45,7 +45,7 @@ class Refusing(Policy):
 
     def run(self, trace: Trace, pool: int) -> Log:
         """Serve what fits of every demand of ``trace``, holding at most ``pool`` bytes."""
-        log = empty_log(trace)
+        pool, log = checked_run(trace, pool), empty_log(trace)
         _run(trace.frames, trace.demands, trace.cost, pool, self.least * pool, self.step, *log)
         return finished_log(*log)
 

@@ -17,7 +17,7 @@ from hra.model.problem import Problem
 from hra.residency.live.pool import ResidentPool
 from hra.residency.live.pool_kernels import PINNED
 from hra.residency.replay.next_use import NextUse
-from hra.residency.replay.policy import Log, Policy
+from hra.residency.replay.policy import Log, Policy, checked_run
 from hra.residency.replay.serving import Served, close_upward, serve_frames
 from hra.residency.replay.trace import Trace
 from hra.traversals.base import is_whole
@@ -126,6 +126,7 @@ class Streaming(Policy):
         ------
         BudgetTooSmall : the pool does not hold the coarsest items, or the upload limit not the largest other one.
         """
+        pool = checked_run(trace, pool)
         limits = {"pool_bytes": pool, "upload_bytes": self.upload_bytes, "prefetch": self.prefetch}
         residents = ResidentPool(trace.cost, trace.parents, **limits)
         wanted = close_upward(trace)

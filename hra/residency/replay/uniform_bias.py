@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.errors import HraError
 from hra.residency.live.pool import ResidentPool
-from hra.residency.replay.policy import Log, Policy
+from hra.residency.replay.policy import Log, Policy, checked_run
 from hra.residency.replay.serving import Served, close_upward, serve_frames
 from hra.residency.replay.trace import Trace
 
@@ -30,6 +30,7 @@ class UniformBias(Policy):
         HraError : the items have no parents to fall back on.
         BudgetTooSmall : the pool does not hold the coarsest items.
         """
+        pool = checked_run(trace, pool)
         if trace.parents is None:
             raise HraError("a bias needs coarser items", where="parents", fix="use a trace with parents")
         residents = ResidentPool(trace.cost, trace.parents, pool_bytes=pool)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.errors import HraError
+from hra.errors import HraError, InvalidBudget
 from hra.residency import (
     LRU,
     Belady,
@@ -90,3 +91,13 @@ def test_policies_are_found_by_name(random_trace: MakeTrace):
     assert [p.upload_bytes for p in policies("streaming", flat, 7) if isinstance(p, Streaming)] == [7, 7, 7]
     with pytest.raises(HraError, match="nothing"):
         policies("lru,nothing", flat)
+
+
+@pytest.mark.parametrize("pool", [float("nan"), -1, "8", None, True], ids=repr)
+@pytest.mark.parametrize("policy", policies("all", kitti_like(3)), ids=lambda policy: policy.name)
+def test_a_pool_that_is_no_number_of_bytes_is_refused(random_trace: MakeTrace, policy: Policy, pool: Any):
+    trace = random_trace(0, frames=3)
+    with pytest.raises(InvalidBudget, match="pool must be"):
+        policy.run(trace, pool)
+    with pytest.raises(HraError, match="trace must be a Trace, got a int"):
+        policy.run(cast(Any, 8), 8)
