@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hra.errors import MissingExtra
+from hra.integrations.hosts import host
 
 
 def manifest() -> Any:
@@ -20,10 +20,7 @@ def manifest() -> Any:
     ------
     MissingExtra : lmms-eval is not installed.
     """
-    try:
+    with host("lmms-eval"):
         from lmms_eval.models.registry_v2 import ModelManifest  # pyright: ignore[reportMissingImports]
-    except ModuleNotFoundError as error:
-        what = f"the package {error.name!r} is not installed"
-        raise MissingExtra(what, where="hra.integrations.lmms_eval", fix="pip install lmms-eval") from error
 
     return ModelManifest(model_id="hra", chat_class_path="hra.integrations.lmms_eval.model.ReducedModel")

@@ -8,17 +8,15 @@ from typing import Any, ClassVar
 
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError
+from hra.integrations.hosts import host
 from hra.integrations.reduction import Reduction, digest
 from hra.integrations.transformers.answers import Answer, Answers, question_of
 
-try:
+with host("lmms-eval"):
     from lmms_eval.api.instance import GenerationResult, TokenCounts  # pyright: ignore[reportMissingImports]
     from lmms_eval.api.model import lmms  # pyright: ignore[reportMissingImports]
     from lmms_eval.protocol import ChatMessages  # pyright: ignore[reportMissingImports]
-except ModuleNotFoundError as error:
-    what = f"the package {error.name!r} is not installed"
-    raise MissingExtra(what, where="hra.integrations.lmms_eval", fix="pip install lmms-eval") from error
 
 # Of a task's settings, those that `generate` knows; tasks carry others that are meant for single models.
 _PASSED = ("max_new_tokens", "do_sample", "temperature", "top_p", "top_k", "num_beams", "repetition_penalty")

@@ -7,7 +7,7 @@ have K tokens from the start; methods are those that read features alone, since 
 
 from __future__ import annotations
 
-from hra.errors import MissingExtra
+from hra.integrations.hosts import host
 from hra.integrations.vllm.prompts import embedding_prompt
 
 ARCHITECTURE = "HraLlavaForConditionalGeneration"
@@ -24,10 +24,7 @@ def register() -> None:
     ------
     MissingExtra : vLLM is not installed.
     """
-    try:
+    with host("vllm"):
         from vllm import ModelRegistry  # pyright: ignore[reportMissingImports, reportAttributeAccessIssue]
-    except ModuleNotFoundError as error:
-        what = f"the package {error.name!r} is not installed"
-        raise MissingExtra(what, where="hra.integrations.vllm", fix="pip install vllm") from error
 
     ModelRegistry.register_model(ARCHITECTURE, "hra.integrations.vllm.llava:ReducedLlava")

@@ -10,11 +10,12 @@ import torch
 
 from hra.domains.tokens import Reducer, TokenContext
 from hra.domains.tokens.methods.reducers.named import reads_features
-from hra.errors import HraError, MissingExtra
+from hra.errors import HraError
+from hra.integrations.hosts import host
 from hra.integrations.reduction import Reduction
 from hra.integrations.transformers.choosing import slots_of
 
-try:
+with host("vllm"):
     from vllm.model_executor.models.llava import (  # pyright: ignore[reportMissingImports]
         LlavaDummyInputsBuilder,
         LlavaForConditionalGeneration,
@@ -22,9 +23,6 @@ try:
         LlavaProcessingInfo,
     )
     from vllm.multimodal import MULTIMODAL_REGISTRY  # pyright: ignore[reportMissingImports]
-except ModuleNotFoundError as error:
-    what = f"the package {error.name!r} is not installed"
-    raise MissingExtra(what, where="hra.integrations.vllm", fix="pip install vllm") from error
 
 
 class ReducedInfo(LlavaProcessingInfo):

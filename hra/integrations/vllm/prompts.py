@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_kind
 from hra.integrations.reduction import Reduction, digest
 from hra.integrations.transformers import reduce
+from hra.integrations.transformers.prompts import check_inputs
 
 # Families for which vLLM counts a prompt's placeholders by the embeddings, and positions by the placeholders. Others
 # take both from a grid that fewer tokens do not have, want levels of features side by side, or take no embeddings.
@@ -49,9 +50,10 @@ def embedding_prompt(
     Raises
     ------
     ArrayError : a family of which vLLM does not count embeddings; positions that it cannot keep; several prompts, or
-        several tiles of an image.
+        several tiles of an image, or none.
+    HraError : something else than a model, its inputs, a `Reduction` and texts.
     """
-    _check(model, inputs, reduction)
+    _check(model, inputs, reduction, {"prompt": prompt, "question": question, "name": name})
     small = reduce(
         model, inputs, allocator=reduction.allocator, budget=reduction.budget, realize=_named(reduction.realize),
         positions="compact", images=images, query=question, processor=processor,
@@ -73,7 +75,13 @@ def _named(realize: str) -> Any:
     return realize
 
 
-def _check(model: Any, inputs: Mapping[str, Any], reduction: Reduction) -> None:
+def _check(model: Any, inputs: Any, reduction: Any, texts: Mapping[str, Any]) -> None:
+    check_kind("model", model, torch.nn.Module, "pass a ...ForConditionalGeneration")
+    check_kind("inputs", inputs, Mapping, "pass what the model's processor returns")
+    check_kind("reduction", reduction, Reduction, "pass Reduction(method, budget, positions='compact')")
+    for argument, text in texts.items():
+        check_kind(argument, text, str, "pass a text")
+    check_inputs(inputs)
     family = getattr(model.config, "model_type", "")
     if family not in _COUNTED:
         what = f"vLLM does not count the embeddings of {family!r} as they are"
@@ -81,9 +89,9 @@ def _check(model: Any, inputs: Mapping[str, Any], reduction: Reduction) -> None:
     if reduction.positions != "compact":
         what = f"the engine counts tokens, so positions={reduction.positions!r} cannot work"
         raise ArrayError(what, where="reduction", fix="pass positions='compact'")
-    ids, pixels = inputs["input_ids"], inputs["pixel_values"]
+    ids, pixels = inputs["input_ids"], inputs.get("pixel_values", torch.empty(0))
     if len(ids) != 1 or pixels.ndim != 4 or len(pixels) != _runs(ids[0] == model.config.image_token_id):
-        what = "several prompts, tiles, or images without a word between them"
+        what = "several prompts, tiles, no image, or images without a word between them"
         raise ArrayError(what, where="inputs", fix="pass one prompt of whole images with text between them")
 
 

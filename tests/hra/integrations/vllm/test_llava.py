@@ -147,6 +147,7 @@ def test_what_an_engine_would_get_wrong_is_refused(family, images, options, mess
     if family == "internvl":  # two tiles of one image are one run of placeholders there
         inputs["input_ids"] = inputs["input_ids"][:, inputs["input_ids"][0] != 94]
         inputs["input_ids"] = inputs["input_ids"][:, ~_between(inputs["input_ids"][0])]
+        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
     with pytest.raises(ArrayError, match=message):
         embedding_prompt(model_of(family), inputs, reduction, prompt="<image>", processor=PROCESSOR)
 
@@ -215,3 +216,26 @@ def test_names_and_requirements_are_those_of_the_sources():
         if line.startswith("Requires-Dist: transformers")
     ]
     assert [each.specifier for each in required] == [SpecifierSet(recorded.REQUIRES["transformers"])]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"model": None}, "model must be a Module"),
+        ({"inputs": None}, "inputs must be a Mapping"),
+        ({"inputs": {}}, "input_ids is missing"),
+        ({"inputs": {"input_ids": np.zeros((1, 4), np.int64)}}, "input_ids is a ndarray"),
+        ({"inputs": {"input_ids": torch.zeros((1, 4), dtype=torch.int64)}}, "no image"),
+        ({"reduction": "divprune"}, "reduction must be a Reduction"),
+        ({"prompt": None}, "prompt must be a str"),
+        ({"question": None}, "question must be a str"),
+        ({"name": 5}, "name must be a str"),
+    ],
+)
+def test_what_makes_no_prompt_is_refused_by_name(wrong, match):
+    given = {
+        "model": model_of("llava"), "inputs": prompts("llava", (1,)), "prompt": "<image>",
+        "reduction": Reduction("divprune", 4, positions="compact"), **wrong,
+    }  # fmt: skip
+    with pytest.raises(HraError, match=match):
+        embedding_prompt(**given)
