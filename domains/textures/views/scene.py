@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,8 @@ from hra.domains.textures.pages import StreamedTexture
 from hra.domains.textures.sources.opening import shown_texels
 from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.tiles import TiledTexture
-from hra.errors import ArrayError
-from hra.model.arrays import numbers
+from hra.errors import ArrayError, check_kind
+from hra.model.arrays import number_in, numbers
 from hra.model.short_repr import ShortRepr
 
 
@@ -55,7 +56,13 @@ class TexturedPlane(ShortRepr):
 
     @classmethod
     def ground(cls, texture: StreamedTexture, width: float) -> TexturedPlane:
-        """A ground centred at the world's origin, ``width`` wide along x, y being up; texels are square."""
+        """A ground centred at the world's origin, ``width`` wide along x, y being up; texels are square.
+
+        Raises
+        ------
+        ArrayError : a width that is not a finite number above 0.
+        """
+        number_in("width", width, 0, sys.float_info.max, ArrayError, ends=False)
         rows, columns = texture.mips[0].shape[:2]
         depth = width * rows / columns
         return cls(
@@ -87,6 +94,7 @@ class PlaneScene(ShortRepr):
     Raises
     ------
     ArrayError : no plane.
+    HraError : something else than a list of planes.
 
     Examples
     --------
@@ -102,6 +110,10 @@ class PlaneScene(ShortRepr):
     planes: Sequence[TexturedPlane]
 
     def __post_init__(self) -> None:
+        fix = "pass a list of TexturedPlane, or an image to PlaneScene.ground"
+        check_kind("planes", self.planes, (list, tuple), fix)
+        for number, plane in enumerate(self.planes):
+            check_kind(f"planes[{number}]", plane, TexturedPlane, fix)
         object.__setattr__(self, "planes", tuple(self.planes))
         if not self.planes:
             raise ArrayError("a scene needs at least one textured plane", where="planes")

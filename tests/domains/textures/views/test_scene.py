@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hra.domains.textures import PlaneScene, TexturedPlane, TiledTexture
-from hra.errors import ArrayError, RepairWarning
+from hra.errors import ArrayError, HraError, RepairWarning
 from hra.files.images import save_png
 
 
@@ -36,6 +37,18 @@ def test_axes_must_span_an_area(texture: TiledTexture, axis: list[float]) -> Non
 def test_a_scene_needs_a_plane() -> None:
     with pytest.raises(ArrayError):
         PlaneScene([])
+
+
+@pytest.mark.parametrize("planes", [None, 5, "abc", [1], [None]], ids=repr)
+def test_what_is_no_list_of_planes_is_refused(planes: Any) -> None:
+    with pytest.raises(HraError, match=r"planes(\[0\])? must be a"):
+        PlaneScene(planes)
+
+
+@pytest.mark.parametrize("width", [None, "10", 0, -1.0, np.nan, np.inf], ids=repr)
+def test_a_ground_has_a_width(texture: TiledTexture, width: Any) -> None:
+    with pytest.raises(ArrayError, match="width must be a number above 0"):
+        PlaneScene.ground(texture, width)
 
 
 def test_planes_may_share_a_texture(texture: TiledTexture, noise: Callable[..., np.ndarray]) -> None:
