@@ -15,7 +15,7 @@ import ray
 from hra import __version__
 from hra.domains import tokens
 from hra.domains.tokens.corpus.job import write_shard
-from hra.errors import FileError
+from hra.errors import FileError, check_kind, wrong_kind
 from hra.files.job_folder import open_job
 from hra.files.local_files import local_path
 from hra.files.processes import keep_freed_memory
@@ -34,6 +34,7 @@ def remaining(names: Iterable[str], out: str | os.PathLike[str]) -> list[str]:
 
     Raises
     ------
+    HraError : names that are none, or a single text.
     FileError : a file that cannot be read or taken away, or is whole and has no column ``id``.
 
     Examples
@@ -42,6 +43,12 @@ def remaining(names: Iterable[str], out: str | os.PathLike[str]) -> list[str]:
     >>> remaining(["a.png", "b.png"], "not-there-yet")
     ['a.png', 'b.png']
     """
+    fix = "pass the ids of all images in a list: paths, or what the column id named"
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise wrong_kind("names", names, list, fix)
+    names = list(names)
+    for number, name in enumerate(names):
+        check_kind(f"names[{number}]", name, str, fix)
     done = {name for file in sorted(local_path(out).glob("*.parquet")) for name in _ids(file)}
     return [name for name in names if name not in done]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from transformers import AutoConfig
 
-from hra.errors import FileError, HraError
+from hra.errors import FileError, HraError, check_kind
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 
@@ -66,7 +66,7 @@ def configuration(source: str | os.PathLike[str]) -> Any:
 
     Raises
     ------
-    HraError : no file and no known name.
+    HraError : neither a path nor a name, no file and no known name.
     FileError : a file that is not a configuration of a known kind.
 
     Examples
@@ -75,6 +75,7 @@ def configuration(source: str | os.PathLike[str]) -> Any:
     >>> configuration("llava-1.5-7b").text_config.num_hidden_layers
     32
     """
+    check_kind("model", source, (str, os.PathLike), f"pass a config.json, or one of {', '.join(CONFIGURATIONS)}")
     source = os.fspath(source)
     if source in CONFIGURATIONS:
         return _made(dict(CONFIGURATIONS[source]), source)

@@ -18,12 +18,13 @@ import torch
 from transformers import AutoModelForImageTextToText
 
 from hra.caching import cached_property
+from hra.domains.tokens.embedding.feature_grid import checked_grid
 from hra.errors import ArrayError, FileError
 from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 from hra.integrations.transformers.encoding import parameters_of
 from hra.integrations.transformers.layouts import Layout, step_of, tiles_of
-from hra.model.arrays import is_number
+from hra.model.arrays import COUNTS, POSITIVE, indices, is_number, whole_in
 
 # Connectors within the module of an encoder.
 _CONNECTORS = ("merger", "projector", "connector", "downsample", "head_linear")
@@ -75,7 +76,7 @@ class CostModel:
 
     Raises
     ------
-    ArrayError : a model whose parts are not known.
+    ArrayError : a model whose parts are not known, or no configuration of images and text.
 
     Examples
     --------
@@ -88,6 +89,11 @@ class CostModel:
     """
 
     config: Any
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.config, "vision_config") or not hasattr(self.config, "get_text_config"):
+            what = f"a {type(self.config).__name__} is not the configuration of a model of images and text"
+            raise ArrayError(what, where="config", fix="pass model.config, or what configuration(name) returns")
 
     @cached_property
     def _model(self) -> Any:
@@ -117,16 +123,12 @@ class CostModel:
 
         Raises
         ------
-        ArrayError : an encoder of any size without ``size``, more tokens than there are, a negative number or a size
-            without pixels, or not one number for each layer.
+        ArrayError : an encoder of any size without ``size``, more tokens than there are, numbers that are not whole or
+            below 0, a size without pixels, or not one number for each layer.
         """
-        if min(text, 0, pictures - 1, *(side - 1 for side in size or ())) < 0:
-            what = f"text={text}, pictures={pictures} and size={size} are not a prompt"
-            raise ArrayError(what, where="cost", fix="pass text >= 0, pictures >= 1 and (height, width) >= 1")
-        patches, cells = self._grid(size)
-        kept = cells if tokens is None else tokens
-        if not 0 <= kept <= cells:
-            raise ArrayError(f"{kept} of {cells} tokens", where="tokens", fix=f"keep 0 to {cells}")
+        pictures = whole_in("pictures", pictures, POSITIVE, ArrayError)
+        patches, cells = self._grid(None if size is None else checked_grid(size, "size"))
+        kept = cells if tokens is None else whole_in("tokens", tokens, range(cells + 1), ArrayError)
         return self.prompt(text, pictures * kept, [patches] * pictures, layers)
 
     def prompt(self, text: int, visual: int, patches: Sequence[int], layers: Sequence[int] | None = None) -> Cost:
@@ -136,7 +138,14 @@ class CostModel:
         ----------
         text, layers : see `cost`.
         patches : of each picture, tile or frame that the encoder sees.
+
+        Raises
+        ------
+        ArrayError : numbers that are not whole or below 0, or not one number for each layer.
         """
+        text = whole_in("text", text, COUNTS, ArrayError)
+        visual = whole_in("visual", visual, COUNTS, ArrayError)
+        patches = indices("patches", patches, 0, sys.maxsize).tolist()
         lengths = self._lengths(text, visual, layers)
         weights, pairs = self._layer_weights / len(lengths), self._attention / len(lengths)
         return Cost(
@@ -165,10 +174,7 @@ class CostModel:
     def _lengths(self, text: int, visual: int, layers: Sequence[int] | None) -> list[int]:
         """Tokens in each layer."""
         depth = self._text.num_hidden_layers
-        counts = [visual] * depth if layers is None else list(layers)
-        if len(counts) != depth or max(counts) > visual or min(counts) < 0:
-            what = f"{len(counts)} numbers of at most {max(counts, default=0)} for {depth} layers and {visual} tokens"
-            raise ArrayError(what, where="layers", fix="pass the visual tokens of each layer of the language model")
+        counts = [visual] * depth if layers is None else indices("layers", layers, 0, visual + 1, depth).tolist()
         return [text + count for count in counts]
 
     @property

@@ -161,3 +161,9 @@ def test_other_files_are_refused_and_stay(hra_ray: Any, tmp_path: Path):
     with pytest.raises(FileError, match="no column id"):
         hra_ray.remaining(NAMES, tmp_path)
     assert (tmp_path / "other.parquet").exists()
+
+
+@pytest.mark.parametrize("names", [None, 5, "a.png", ["a.png", None], [Path("a.png")]], ids=repr)
+def test_names_that_are_none_are_refused(hra_ray: Any, tmp_path: Path, names: Any):
+    with pytest.raises(HraError, match=r"names(\[\d\])? must be a (list|str), got"):
+        hra_ray.remaining(names, tmp_path)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import inf
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from transformers import LlamaConfig
 
 from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, InvalidBudget
@@ -231,11 +234,52 @@ def test_what_cannot_be_counted_is_refused():
     config = model_of("qwen3_vl").config
     with pytest.raises(ArrayError, match="any size"):
         CostModel(config).cost()
-    with pytest.raises(ArrayError, match="25 of 24"):
+    with pytest.raises(ArrayError, match="tokens must be an integer from 0 to 24, got 25"):
         CostModel(config).cost(size=(112, 168), tokens=25)
-    for wrong in ({"text": -1}, {"pictures": 0}, {"size": (0, 112)}):
-        with pytest.raises(ArrayError, match="are not a prompt"):
-            CostModel(config).cost(**{"size": (112, 168), **wrong})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"text": -1}, "text"), ({"text": 1.5}, "text"), ({"text": None}, "text"), ({"text": math.nan}, "text"),
+        ({"pictures": 0}, "pictures"), ({"pictures": 1.5}, "pictures"), ({"pictures": True}, "pictures"),
+        ({"tokens": 1.5}, "tokens"), ({"tokens": "3"}, "tokens"), ({"tokens": -1}, "tokens"),
+        ({"size": (0, 112)}, "size"), ({"size": 112}, "size"), ({"size": (112,)}, "size"), ({"size": "ab"}, "size"),
+        ({"size": (112.5, 112)}, "size"), ({"size": (math.nan, 112)}, "size"), ({"size": (112, 112, 3)}, "size"),
+        ({"layers": 5}, "layers"), ({"layers": [1]}, "layers"), ({"layers": ["a", "b"]}, "layers"),
+        ({"layers": [25, 1]}, "layers"), ({"layers": [1.5, 1]}, "layers"),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_no_prompt_are_refused(wrong, match):
+    counting = CostModel(model_of("qwen3_vl").config)
+    with pytest.raises(ArrayError, match=match):
+        counting.cost(**{"size": (112, 168), **wrong})
+
+
+def test_whole_numbers_of_numpy_are_those_of_python():
+    counting = CostModel(model_of("qwen3_vl").config)
+    given = {"text": np.int32(7), "tokens": np.uint8(24), "pictures": np.int64(300), "size": np.array([112, 168])}
+    plain = counting.cost(text=7, tokens=24, pictures=300, size=(112, 168))
+    assert repr(counting.cost(**given)) == repr(plain)
+
+
+@pytest.mark.parametrize("config", [None, 5, "llava-1.5-7b", {}, LlamaConfig()], ids=lambda given: type(given).__name__)
+def test_what_is_no_configuration_of_images_and_text_is_refused(config):
+    with pytest.raises(ArrayError, match="is not the configuration of a model of images and text"):
+        CostModel(config)
+
+
+@pytest.mark.parametrize("wrong", [{"text": -1}, {"visual": 1.5}, {"patches": 5}, {"patches": [-4]}])
+def test_a_prompt_of_numbers_that_are_none_is_refused(wrong):
+    counting = CostModel(model_of("llava").config)
+    with pytest.raises(ArrayError, match=next(iter(wrong))):
+        counting.prompt(**{"text": 5, "visual": 5, "patches": [64], **wrong})
+
+
+@pytest.mark.parametrize("source", [5, None, b"llava-1.5-7b", ["llava-1.5-7b"]], ids=repr)
+def test_what_is_neither_a_path_nor_a_name_is_refused(source):
+    with pytest.raises(HraError, match="model must be a str or PathLike"):
+        configuration(source)
 
 
 def test_a_configuration_is_read_by_a_path_and_a_folder_is_none(tmp_path):
