@@ -28,7 +28,7 @@ def to_numpy(values: Any) -> np.ndarray:
     """
     if isinstance(values, np.ndarray):
         return _plain(_unmask(values))
-    if hasattr(values, "detach"):  # a torch tensor; torch itself need not be importable here
+    if hasattr(values, "detach") and hasattr(values, "cpu"):  # a torch tensor; torch need not be importable here
         return _from_torch(values)
     if hasattr(values, "tocoo"):  # SciPy's sparse arrays, which NumPy takes for single objects
         raise ArrayError("sparse arrays are not accepted", where=type(values).__name__, fix="pass values.toarray()")

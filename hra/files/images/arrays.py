@@ -113,6 +113,9 @@ def _channels_last(values: np.ndarray, torch: bool) -> np.ndarray:
 
 
 def _array(array: Any) -> np.ndarray:
+    if hasattr(array, "read") or isinstance(array, (bytes, bytearray)):
+        what = f"a {type(array).__name__} holds the bytes of a file, not pixels"
+        raise ImageError(what, fix="pass the path of the file, or what PIL.Image.open makes of it")
     try:
         return array if type(array) is np.ndarray else to_numpy(array)
     except (ArrayError, TypeError) as error:  # torch raises TypeError for dtypes that NumPy lacks, such as bfloat16

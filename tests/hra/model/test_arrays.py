@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -220,3 +221,10 @@ def test_a_number_is_within_its_ends_or_refused():
             number_in("share", value, 0, 1, ArrayError, ends=ends)
     with pytest.raises(ArrayError, match="below inf"):
         number_in("weight", np.inf, 0, np.inf, ArrayError, ends=False)
+
+
+@pytest.mark.parametrize("stream", [io.BytesIO(b"123"), io.StringIO("123")], ids=lambda stream: type(stream).__name__)
+def test_streams_are_no_tensors_and_stay_open(stream):
+    with pytest.raises(ArrayError, match="Python objects"):
+        to_numpy(stream)
+    assert stream.read()

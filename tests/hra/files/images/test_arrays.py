@@ -30,6 +30,14 @@ class TestAsImage:
     def test_alpha_is_laid_over_white(self):
         np.testing.assert_allclose(as_image([[[1.0, 0.0, 0.5, 0.5]]]), [[[1, 0.5, 0.75]]])
 
+    def test_files_that_are_open_and_their_bytes_are_refused(self, tmp_path: Path):
+        (tmp_path / "a.png").write_bytes(b"12345")
+        with open(tmp_path / "a.png", "rb") as stream:
+            for given_bytes in (stream, io.BytesIO(b"12345"), b"12345", bytearray(b"12345")):
+                with pytest.raises(ImageError, match="holds the bytes of a file, not pixels"):
+                    as_image(given_bytes)
+            assert stream.read() == b"12345"
+
     @given(st.integers(0, 2**32 - 1))
     def test_alpha_stays_in_range(self, seed: int):
         image = as_image(np.random.default_rng(seed).random((9, 9, 4), np.float32))
