@@ -20,7 +20,7 @@ from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.pyramid.pyramid import PatchPyramid, checked_sizes
 from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
-from hra.errors import ArrayError, check_function, wrong_kind
+from hra.errors import ArrayError, HierarchyError, HraError, check_function, check_kind, wrong_kind
 from hra.kernels.row_blocks import for_each
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -182,7 +182,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         See `allocate`.
         """
         limit = check_budget(budget, _nothing())
-        known = self._prepare(list(contexts))
+        known = self._prepare(_listed(contexts))
         direct = self._is_plain()
         return [self._choice(context, limit, direct) for context in known]
 
@@ -196,7 +196,7 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 
         Parameters, errors : as for `allocate_batch`.
         """
-        given = list(contexts)
+        given = _listed(contexts)
         limit = check_budget(budget, _nothing())
         if not self._goes_alone(given):
             parts = [given[first : first + _TOGETHER] for first in range(0, len(given), _TOGETHER)]
@@ -215,7 +215,13 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         Raises
         ------
         ArrayError : choices of another kind of allocator.
+        HraError : something else than choices.
         """
+        fix = "pass what allocate_batch returned"
+        check_kind("choices", choices, Iterable, fix)
+        choices = list(choices)
+        for number, choice in enumerate(choices):
+            check_kind(f"choices[{number}]", choice, Choice, fix)
         return [self._realize(choice) for choice in choices]
 
     def _prepare(self, given: list[Any]) -> list[TokenContext]:
@@ -268,10 +274,25 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         return super().problem_for(hierarchy, self._context(context), budget)
 
     def realize(self, allocation: Allocation) -> Tokens:
-        """The tokens of an allocation: values, boxes and relevance order."""
+        """The tokens of an allocation: values, boxes and relevance order.
+
+        Raises
+        ------
+        HraError : no allocation, or one of a file or pickle, which has no context.
+        HierarchyError : an allocation of another kind of allocator, or of another image than its context's.
+        """
+        check_kind("allocation", allocation, Allocation, "call realize(allocator.allocate(context, budget))")
+        if allocation.context is None:
+            what = "the allocation has no image: files and pickles do not hold it"
+            raise HraError(what, where="allocation", fix="call adopt(allocation, (image, query)) first")
         context = self._context(allocation.context)
         other = None if self.stand_in is None else self.stand_in(context, allocation.budget)
-        tokens = (other or self).builder.tokens(context, allocation.hierarchy, allocation.cut)
+        builder = (other or self).builder
+        own, given = context.hierarchy(builder), allocation.hierarchy
+        if own.node_cost.size != given.node_cost.size or own.node.keys() != given.node.keys():
+            what = f"the allocation chose nodes of another hierarchy than those that {type(self).__name__} makes"
+            raise HierarchyError(what, where="allocation", fix="pass it to the allocator that made it")
+        tokens = builder.tokens(context, allocation.hierarchy, allocation.cut)
         return _marked(tokens, self._gazes(context, allocation.problem.metric, allocation.cut))
 
     def _gazes(self, context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
@@ -305,6 +326,11 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
 def _marked(tokens: Any, gazes: np.ndarray | None) -> Any:
     """A token set with its fixations, if there are any."""
     return tokens if gazes is None else replace(tokens, fixations=gazes)
+
+
+def _listed(contexts: Any) -> list[Any]:
+    check_kind("contexts", contexts, Iterable, "pass a list of pairs (image, query), or of TokenContext")
+    return list(contexts)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.tokens.embedding.feature_grid import Grid, is_torch, move_to, take_rows
 from hra.domains.tokens.embedding.positions import PositionKind
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import ArrayError, needs
+from hra.errors import ArrayError, check_kind, needs
 from hra.model.arrays import to_numpy
 
 
@@ -138,6 +138,7 @@ def batch_tokens(
     Raises
     ------
     ArrayError : widths differ, or values or numbers that do not belong to the sets.
+    HraError : something else than token sets.
 
     Examples
     --------
@@ -152,7 +153,11 @@ def batch_tokens(
     >>> batch.values.shape, batch.positions("centres", grid=(24, 24)).shape
     ((2, 20, 512), (2, 20, 2))
     """
+    fix = "pass a list of what realize(allocation) returned"
+    check_kind("token_sets", token_sets, Iterable, fix)
     sets = tuple(token_sets)
+    for row, tokens in enumerate(sets):
+        check_kind(f"token_sets[{row}]", tokens, TokenSet, fix)
     given: list[Any] = [tokens.values for tokens in sets] if values is None else list(values)
     numbers = tuple(range(len(sets)) if images is None else images)
     _check(sets, given, numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import tokens
-from hra.errors import ArrayError, BudgetTooSmall, HraError, ImageError, InvalidBudget, MetricError
+from hra.errors import ArrayError, BudgetTooSmall, HierarchyError, HraError, ImageError, InvalidBudget, MetricError
 from hra.traversals.exact import Exact
 from hra.traversals.threshold import Threshold
 
@@ -194,3 +195,40 @@ def test_a_wrong_object_is_named_at_once(argument: str, value: Any) -> None:
     with pytest.raises(HraError) as caught:
         WRONG[argument](value)
     assert caught.value.where == argument.split()[0] and caught.value.fix
+
+
+def test_an_allocation_without_its_image_says_how_to_get_it_back(smooth_noise):
+    allocator = tokens.PyramidSampling()
+    pair = smooth_noise(96, 128), "on the left"
+    allocation = allocator.allocate(pair, 20)
+    loaded = pickle.loads(pickle.dumps(allocation))
+    with pytest.raises(HraError, match=r"no image.*\n.*\nfix: call adopt\(allocation, \(image, query\)\) first"):
+        allocator.realize(loaded)
+    again = allocator.realize(allocator.adopt(loaded, pair))
+    assert np.array_equal(again.values, allocator.realize(allocation).values)
+
+
+@pytest.mark.parametrize(
+    ("made_by", "given_to"), [("pyramid", "grid"), ("grid", "pyramid"), ("grid", "log-polar"), ("pyramid", "two-pass")]
+)
+def test_an_allocation_of_another_method_is_refused(smooth_noise, made_by, given_to):
+    allocation = tokens.preset(made_by).allocate((smooth_noise(160, 224), ""), 140)
+    with pytest.raises(HierarchyError, match="another hierarchy than those that"):
+        tokens.preset(given_to).realize(allocation)
+
+
+@pytest.mark.parametrize("wrong", [None, 5], ids=repr)
+def test_what_is_no_list_of_pictures_or_choices_is_refused(wrong):
+    allocator = tokens.PyramidSampling()
+    for name, call in {
+        "allocation": lambda: allocator.realize(wrong),
+        "contexts": lambda: allocator.allocate_batch(wrong, 4),
+        "choices": lambda: allocator.realize_batch(wrong),
+        r"choices\[0\]": lambda: allocator.realize_batch([wrong]),
+        "token_sets": lambda: tokens.batch_tokens(wrong),
+        r"token_sets\[0\]": lambda: tokens.batch_tokens([wrong]),
+    }.items():
+        with pytest.raises(HraError, match=rf"^{name} must be a"):
+            call()
+    with pytest.raises(HraError, match=r"^contexts must be a"):
+        allocator.tokens_batch(wrong, 4)
