@@ -146,7 +146,8 @@ async def _asked(request: Request, first: Asked) -> Asked:
     sites = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
     if sites != (f"http://{request.headers.get('host')}", "same-origin"):
         raise HraError("the form was not sent by this page", where="Origin, Sec-Fetch-Site", fix="open the page itself")
-    length = request.headers.get("content-length", "")  # the HTTP parser holds the body to it
+    # The HTTP parser holds the body to its length, unless it comes in chunks.
+    length = "" if "transfer-encoding" in request.headers else request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > MOST_BYTES:
         what = f"the form must state a length of at most {MOST_BYTES // 2**20} MiB"
         raise HraError(what, where="Content-Length", fix="send a smaller file, or name it on the command line")
@@ -165,6 +166,9 @@ async def _form(request: Request, first: Asked) -> Asked:
     async with request.form(max_files=1, max_fields=8, max_part_size=2**16) as fields:
         image = fields.get("image")
         content = await image.read() if isinstance(image, UploadFile) else b""
+        if isinstance(image, UploadFile) and image.filename and not content:
+            # Without a file browsers send one without a name; of this one the first image must not take the place.
+            raise HraError("the uploaded image is empty", where=image.filename[:100], fix="choose another file")
         return Asked.of({key: value for key, value in fields.items() if key != "image"}, first, content or None)
 
 

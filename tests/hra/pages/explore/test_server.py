@@ -65,6 +65,18 @@ def test_a_form_without_a_file_has_no_image(client, seen):
     assert seen[-1].image is None
 
 
+def test_a_file_without_content_is_not_taken_for_none(client, seen):
+    answer = client.post("/", data={"query": "x"}, files={"image": ("a.png", b"", "image/png")})
+    assert answer.status_code == 400 and "the uploaded image is empty" in answer.text and "a.png" in answer.text
+    assert not seen
+
+
+def test_a_body_in_chunks_is_refused_whatever_length_it_states(client, seen):
+    headers = {"Content-Length": "7", "Transfer-Encoding": "chunked", "Content-Type": server._FORMS[1]}
+    answer = client.post("/", content=b"query=x", headers=headers)
+    assert answer.status_code == 400 and "must state a length" in answer.text and not seen
+
+
 @pytest.mark.parametrize("query", [ATTACK, "<!--data-->", "</form>", "' onfocus='alert(1)"])
 def test_text_of_a_question_stays_text(client, query):
     text = client.post("/", data={"query": query}).text
