@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -113,10 +114,9 @@ def _check_place(path: Path) -> None:
         folder = Path(os.path.realpath(file)).parent
         if not folder.is_dir():
             _refuse("the folder does not exist", path, f"mkdir -p {str(folder)[:200]}")
-        if not os.access(folder, os.W_OK):
-            _refuse("the folder is not writable", path, "choose a writable folder")
     except OSError as error:
-        _refuse(error.strerror or str(error), path, "choose a shorter name in a writable folder")
+        return _refuse(error.strerror or str(error), path, "choose a shorter name in a writable folder")
+    return _check_writable(folder, path)
 
 
 def _check_folder(path: Path) -> None:
@@ -127,9 +127,16 @@ def _check_folder(path: Path) -> None:
         return _refuse(error.strerror or str(error), path, "choose a shorter name in a writable folder")
     if not there.is_dir():
         _refuse(f"{there.name[:100]!r} is a file", path, "name a folder")
-    if not os.access(there, os.W_OK):
-        _refuse("it is not writable", path, "choose a writable folder")
-    return None
+    return _check_writable(there, path)
+
+
+def _check_writable(folder: Path, path: Path) -> None:
+    """Try it: what permissions say is not all that folders of the system, of the network or of containers ask for."""
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        _refuse(f"the folder is not writable: {error.strerror or error}", path, "choose a writable folder")
 
 
 def _refuse(reason: str, path: Path, fix: str) -> None:

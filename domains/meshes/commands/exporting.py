@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from hra.console import JsonOption, counting, running, show, write_json
+from hra.console import JsonOption, counting, folder_or, running, show, write_json
 from hra.errors import HraError
 from hra.files.atomic_write import write_atomically
+
+_FILES = ".glb", ".usdc", ".usda", ".usdz"
 
 
 class Format(StrEnum):
@@ -24,7 +26,10 @@ class Format(StrEnum):
 
 def export(
     asset: Annotated[Path, typer.Argument(help="A mesh file, or a built mesh (.hra).", metavar="ASSET")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="A folder for 3dtiles, else a file.")],
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", callback=folder_or(*_FILES), help="A folder for 3dtiles, else a file."),
+    ],
     format: Annotated[Format, typer.Option(help="3D Tiles 1.1, GLB without or with levels (MSFT_lod), or USD.")],
     tile_triangles: Annotated[int, typer.Option(help="Triangles of a tile in 3dtiles.")] = 8192,
     json_file: JsonOption = None,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 import typer
@@ -12,7 +13,7 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 from hra.cli import app
-from hra.console.options import JsonOption, with_option_lists, written_as
+from hra.console.options import JsonOption, check_file, folder_or, with_option_lists, written_as
 from hra.errors import FileError
 
 
@@ -97,3 +98,24 @@ def test_no_file_is_written_that_the_command_names_twice(
     result = CliRunner().invoke(application, words.split())
     assert bool(given) is not named
     assert isinstance(result.exception, FileError) is named, result.output
+
+
+@pytest.mark.parametrize(
+    "callback", [written_as(".png"), folder_or(".png"), folder_or()], ids=["file", "either", "folder"]
+)
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="a folder in which nobody can write, whatever its permissions")
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(callback: Any) -> None:
+    application, given = typer.Typer(), []
+    option = typer.Option(..., "--out", "-o", callback=callback)
+
+    @application.command()
+    def copy(out: Path = option) -> None:
+        given.append(out)
+
+    result = CliRunner().invoke(application, ["-o", "/proc/a.png"])
+    assert not given and isinstance(result.exception, FileError) and "not writable" in result.exception.what
+
+
+def test_nothing_is_left_of_the_check(tmp_path: Path) -> None:
+    check_file(tmp_path / "a.png", ".png")
+    assert list(tmp_path.iterdir()) == []

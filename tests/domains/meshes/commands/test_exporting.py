@@ -33,3 +33,12 @@ def test_glb_and_its_levels(tmp_path):
 def test_other_suffixes_are_refused(format, name, tmp_path, capsys):
     assert run_hra("mesh", "export", SKULL, "--format", format, "-o", tmp_path / name) == 2
     assert "has another suffix" in capsys.readouterr().err and not (tmp_path / name).exists()
+
+
+def test_the_mesh_itself_is_not_written_over(tmp_path, capsys, monkeypatch):
+    mesh = tmp_path / "a.glb"
+    mesh.write_bytes(b"kept")
+    words = "mesh", "export", mesh, "--format", "glb", "-o", mesh
+    monkeypatch.setattr("sys.argv", ["hra", *map(str, words)])
+    assert run_hra(*words) == 2
+    assert "would write over it" in capsys.readouterr().err and mesh.read_bytes() == b"kept"
