@@ -94,7 +94,7 @@ def compare(
     Parameters
     ----------
     names : as `hra.domains.tokens.preset` knows them; none takes all.
-    progress : told the name of each method before it starts.
+    progress : told the name of each method before it starts, and which of how many it is.
     traversal : in place of each method's own; those that it does not suit are skipped.
 
     Raises
@@ -103,8 +103,8 @@ def compare(
     """
     allocators = {name: tokens.preset(name) for name in names or method_names()}
     reference, results, skipped = tokens.GridTopK().context(image, query), [], {}
-    for name, allocator in allocators.items():
-        progress(name)
+    for number, (name, allocator) in enumerate(allocators.items(), 1):
+        progress(f"{name}, {number} of {len(allocators)}")
         if traversal is not None:
             allocator.traversal = traversal
         try:
