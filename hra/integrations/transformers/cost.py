@@ -159,8 +159,7 @@ class CostModel:
 
     def _seen_at_once(self, patches: Sequence[int]) -> Sequence[int]:
         """Patches of each run of the encoder: Pixtral's has all pairs of all pictures, and hides those of two."""
-        together = getattr(self.config.vision_config, "model_type", "") == "pixtral"
-        return [sum(patches)] if together and patches else patches
+        return [sum(patches)] if self._is_pixtral and patches else patches
 
     def flops(self, text: int, visual: int, patches: Sequence[int]) -> float:
         """Operations of a prompt up to the first token of its answer, see `prompt`."""
@@ -262,8 +261,7 @@ class CostModel:
 
     def _grid(self, size: tuple[int, int] | None) -> tuple[int, int]:
         """Patches that the encoder sees of a picture, and tokens that leave the connector."""
-        vision = self.config.vision_config
-        merge = getattr(vision, "spatial_merge_size", None)
+        vision, merge = self.config.vision_config, self._merge
         if merge is not None:
             if size is None:
                 fix = "pass the picture's (height, width) in pixels"
@@ -280,9 +278,18 @@ class CostModel:
 
     def _connected(self, patches: int) -> int:
         """Tokens that leave the connector for a picture of this many patches."""
+        return self._cells(patches) if self._merge is None else patches // self._merge**2
+
+    @property
+    def _merge(self) -> int | None:
+        """How many patches become one token along each side, of encoders of any size; None for all others."""
         stating = (self.config.vision_config, self.config)
         merge = next((each.spatial_merge_size for each in stating if hasattr(each, "spatial_merge_size")), None)
-        return self._cells(patches) if merge is None else patches // merge**2
+        return merge or (1 if self._is_pixtral else None)
+
+    @property
+    def _is_pixtral(self) -> bool:
+        return getattr(self.config.vision_config, "model_type", "") == "pixtral"
 
     def _cells(self, patches: int) -> int:
         config = self.config

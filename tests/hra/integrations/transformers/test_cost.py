@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import LlamaConfig
+from transformers import Glm4vConfig, LlamaConfig, LlavaConfig, Mistral3Config, Qwen2_5_VLConfig, Qwen3VLConfig
 
 from hra.domains import tokens
 from hra.errors import ArrayError, BudgetTooSmall, FileError, HraError, InvalidBudget
@@ -288,3 +288,24 @@ def test_a_configuration_is_read_by_a_path_and_a_folder_is_none(tmp_path):
     assert configuration(file).to_dict() == configuration(str(file)).to_dict()
     with pytest.raises(HraError, match="unknown"):
         configuration(tmp_path / "model")
+
+
+# What published processors make of 640 x 480, 900 x 2100, 30 x 30 and 4000 x 3000 pixels: (height, width), and tokens.
+_PROCESSED = [
+    (Mistral3Config(), [((504, 644), 414), ((1540, 672), 1320), ((56, 56), 4), ((1176, 1540), 2310)]),
+    (
+        LlavaConfig(vision_config={"model_type": "pixtral"}),
+        [((480, 640), 1200), ((1024, 448), 1792), ((32, 32), 4), ((768, 1024), 3072)],
+    ),
+    (Qwen2_5_VLConfig(), [((476, 644), 391), ((1512, 644), 1242), ((56, 56), 4), ((840, 1148), 1230)]),
+    (Qwen3VLConfig(), [((480, 640), 300), ((1504, 640), 940), ((64, 64), 4), ((864, 1152), 972)]),
+    (Glm4vConfig(), [((476, 644), 391), ((2100, 896), 2400), ((84, 84), 9), ((2100, 2800), 7500)]),
+]
+
+
+@pytest.mark.parametrize(("config", "sizes"), _PROCESSED, ids=lambda given: getattr(given, "model_type", ""))
+def test_encoders_of_any_size_have_the_tokens_of_the_size(config, sizes):
+    counting = CostModel(config)
+    assert [counting.cost(size=size).tokens for size, _ in sizes] == [tokens for _, tokens in sizes]
+    with pytest.raises(ArrayError, match="any size"):
+        counting.cost()
