@@ -24,6 +24,7 @@ from hra.files.json_text import parse_object
 from hra.files.local_files import read_regular
 from hra.integrations.transformers.encoding import parameters_of
 from hra.integrations.transformers.layouts import Layout, step_of, tiles_of
+from hra.integrations.transformers.prompts import ATTENTION_LAYERS
 from hra.model.arrays import COUNTS, POSITIVE, indices, is_number, whole_in
 
 # Connectors within the module of an encoder.
@@ -31,6 +32,8 @@ _CONNECTORS = ("merger", "projector", "connector", "downsample", "head_linear")
 # What configurations call all experts of a layer, and those that a token is sent to.
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 _PER_TOKEN = ("num_experts_per_tok", "moe_k")
+# What configurations call connectors that read a picture by queries of their own.
+_RESAMPLERS = ("perceiver_config", "projector_patch_to_query_dict", "qformer_config", "num_query_tokens")
 _TOWERS = ("vision_tower", "vision_model", "visual")
 _RATES = ("encoder", "prefill", "weight", "error")
 _BYTES = 2  # of a number in the cache: bfloat16
@@ -94,11 +97,25 @@ class CostModel:
         if not hasattr(self.config, "vision_config") or not hasattr(self.config, "get_text_config"):
             what = f"a {type(self.config).__name__} is not the configuration of a model of images and text"
             raise ArrayError(what, where="config", fix="pass model.config, or what configuration(name) returns")
+        others = sorted({*(getattr(self._text, "layer_types", None) or ())} - ATTENTION_LAYERS)
+        if others or getattr(self._text, "cross_attention_layers", None):
+            what = f"the language model has layers of {', '.join(others) or 'cross attention'}, which are not counted"
+            raise ArrayError(what, where="config", fix="use a model that reads visual tokens by self-attention alone")
+        if any(getattr(self.config, name, None) is not None for name in _RESAMPLERS):
+            what = "the connector has queries of its own: how many tokens leave it is not known here"
+            raise ArrayError(what, where="config", fix="use a model whose tokens are patches, or patches merged")
 
     @cached_property
     def _model(self) -> Any:
-        with torch.device("meta"):
-            return AutoModelForImageTextToText.from_config(self.config)
+        try:
+            with torch.device("meta"):
+                model = AutoModelForImageTextToText.from_config(self.config)
+        except Exception as error:  # the package checks sizes in many ways, or not at all
+            what = f"transformers makes no model of images and text of this configuration: {str(error)[:200]}"
+            raise ArrayError(what, where="config", fix="pass the configuration of a published model") from error
+        if self._text.num_hidden_layers < 1:
+            raise ArrayError("the language model has no layers", where="config", fix="pass that of a published model")
+        return model
 
     def cost(
         self,
@@ -127,6 +144,7 @@ class CostModel:
             below 0, a size without pixels, or not one number for each layer.
         """
         pictures = whole_in("pictures", pictures, POSITIVE, ArrayError)
+        _ = self._model  # which refuses sizes that are none
         patches, cells = self._grid(None if size is None else checked_grid(size, "size"))
         kept = cells if tokens is None else whole_in("tokens", tokens, range(cells + 1), ArrayError)
         return self.prompt(text, pictures * kept, [patches] * pictures, layers)
@@ -266,7 +284,7 @@ class CostModel:
             if size is None:
                 fix = "pass the picture's (height, width) in pixels"
                 raise ArrayError("the encoder sees pictures of any size", where="size", fix=fix)
-            unit = vision.patch_size * merge
+            unit = whole_in("patch_size", vision.patch_size, POSITIVE, ArrayError) * merge
             cells = max(1, round(size[0] / unit)) * max(1, round(size[1] / unit))
             return cells * merge * merge, cells
         if not hasattr(vision, "image_size"):

@@ -15,7 +15,7 @@ from hra.integrations.transformers.encoding import PIXELS, image_arguments
 from hra.integrations.transformers.positions import compacted, for_model, whole_positions
 
 # Layers in which a token that is gone is one that is not seen. What passes a state from token to token is none of them.
-_LAYERS = {"full_attention", "sliding_attention", "chunked_attention"}
+ATTENTION_LAYERS = {"full_attention", "sliding_attention", "chunked_attention"}
 # Inputs with one entry for each token: its kind, by which models mask, place it, or choose experts.
 TYPES = ("token_type_ids", "mm_token_type_ids", "moe_mm_token_type_ids")
 _ALONG = ("input_ids", "attention_mask", *TYPES, "labels")
@@ -132,7 +132,7 @@ def check_layers(model: Any) -> None:
     ArrayError : layers other than attention, or an encoder of the text.
     """
     types = getattr(model.config.get_text_config(), "layer_types", None)
-    others = sorted({*(types or ())} - _LAYERS)
+    others = sorted({*(types or ())} - ATTENTION_LAYERS)
     if others or getattr(model, "_is_stateful", False) or getattr(model.config, "is_encoder_decoder", False):
         what = (
             f"{type(model).__name__} has layers of {', '.join(others) or 'another kind'}: dropping is not masking there"

@@ -309,3 +309,36 @@ def test_encoders_of_any_size_have_the_tokens_of_the_size(config, sizes):
     assert [counting.cost(size=size).tokens for size, _ in sizes] == [tokens for _, tokens in sizes]
     with pytest.raises(ArrayError, match="any size"):
         counting.cost()
+
+
+@pytest.mark.parametrize(
+    ("kind", "match"),
+    [
+        ("idefics2", "queries of its own"), ("aria", "queries of its own"), ("mllama", "cross attention"),
+        ("qwen3_5", "linear_attention"), ("clip", "makes no model of images and text"),
+    ],
+)  # fmt: skip
+def test_models_whose_tokens_or_layers_are_not_known_are_not_counted(kind, match, tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps({"model_type": kind}))
+    with pytest.raises(ArrayError, match=match):
+        CostModel(configuration(file)).cost(size=(644, 504))
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("vision_config", "patch_size", 0), ("vision_config", "patch_size", -14), ("vision_config", "patch_size", None),
+        ("vision_config", "image_size", None), ("text_config", "num_hidden_layers", 0),
+    ],
+)  # fmt: skip
+def test_configurations_with_sizes_that_are_none_are_refused(part, name, value):
+    values = configuration("llava-1.5-7b").to_dict()
+    values[part][name] = value
+    with pytest.raises(ArrayError, match=r"makes no model|no layers"):
+        CostModel(LlavaConfig(vision_config=values["vision_config"], text_config=values["text_config"])).cost()
+
+
+def test_a_patch_without_pixels_is_refused():
+    with pytest.raises(ArrayError, match="patch_size must be an integer of 1 or more"):
+        CostModel(Qwen2_5_VLConfig(vision_config={"patch_size": 0})).cost(size=(644, 504))
