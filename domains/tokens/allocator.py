@@ -281,18 +281,19 @@ class TokenAllocator(HierarchicalResourceAllocator, Generic[Tokens]):
         HraError : no allocation, or one of a file or pickle, which has no context.
         HierarchyError : an allocation of another kind of allocator, or of another image than its context's.
         """
-        check_kind("allocation", allocation, Allocation, "call realize(allocator.allocate(context, budget))")
+        if not isinstance(allocation, Allocation):
+            raise wrong_kind("allocation", allocation, Allocation, "call realize(allocator.allocate(context, budget))")
         if allocation.context is None:
             what = "the allocation has no image: files and pickles do not hold it"
             raise HraError(what, where="allocation", fix="call adopt(allocation, (image, query)) first")
         context = self._context(allocation.context)
         other = None if self.stand_in is None else self.stand_in(context, allocation.budget)
         builder = (other or self).builder
-        own, given = context.hierarchy(builder), allocation.hierarchy
+        own, given = context.once(builder, lambda: builder.build(context)), allocation.hierarchy
         if own.node_cost.size != given.node_cost.size or own.node.keys() != given.node.keys():
             what = f"the allocation chose nodes of another hierarchy than those that {type(self).__name__} makes"
             raise HierarchyError(what, where="allocation", fix="pass it to the allocator that made it")
-        tokens = builder.tokens(context, allocation.hierarchy, allocation.cut)
+        tokens = builder.tokens(context, given, allocation.cut)
         return _marked(tokens, self._gazes(context, allocation.problem.metric, allocation.cut))
 
     def _gazes(self, context: TokenContext, metric: ErrorMetric | None, cut: np.ndarray) -> np.ndarray | None:
