@@ -17,7 +17,7 @@ from typing import Any
 from hra import __version__
 from hra.domains.tokens.corpus.allocation import TokenAllocation
 from hra.domains.tokens.corpus.rows import pyarrow
-from hra.errors import FileError, HraError
+from hra.errors import FileError, HraError, check_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.file_list import FileList
 from hra.files.job_folder import open_job
@@ -136,6 +136,7 @@ def allocate_folder(
     3
     """
     pyarrow()
+    check_kind("allocation", allocation, TokenAllocation, "pass TokenAllocation(budget=...)")
     _check(allocation, shard_size, sample)
     folder = FileList.of(images, SUFFIXES)
     named = {**asdict(allocation), "relevance": allocation.relevance_name}

@@ -298,9 +298,11 @@ class StreamedImage:
 
 def _checked(source: Sliced, patch: int) -> tuple[tuple[int, int], int]:
     """Height and width, and the finest level that is kept."""
-    if len(source.shape) != 3 or 0 in source.shape:
-        fix = "pass an image [H, W, C], such as a level of hra.domains.textures.open_image"
-        raise ArrayError(f"an image of shape {tuple(source.shape)} cannot be read by rectangles", fix=fix)
+    shape = getattr(source, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 3 or 0 in shape:
+        kind = f"a {type(source).__name__}" if shape is None else f"an image of shape {shape}"
+        fix = "pass an image [H, W, C], or the path of a file to StreamedImage.open"
+        raise ArrayError(f"{kind} cannot be read by rectangles", where="source", fix=fix)
     size = (int(source.shape[0]), int(source.shape[1]))
     wanted = (-(-max(size) // _OVERVIEW) - 1).bit_length()
     return size, max(min(_BLOCK, wanted, full_depth(size, patch) - 1), 0)

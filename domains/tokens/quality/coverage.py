@@ -9,7 +9,7 @@ import numpy as np
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.pyramid.blocks import cell_labels
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_kind
 
 _CELLS = (8, 8)
 
@@ -54,6 +54,7 @@ def coverage(tokens: TokenSet, context: TokenContext, region: np.ndarray | None 
     Raises
     ------
     ArrayError : a region or a context of another size, or an empty region.
+    HraError : no tokens, or no context.
 
     Examples
     --------
@@ -66,6 +67,8 @@ def coverage(tokens: TokenSet, context: TokenContext, region: np.ndarray | None 
     >>> tokens.coverage(quarter, context).area
     0.25
     """
+    check_kind("tokens", tokens, TokenSet, "pass what realize(allocation) returned")
+    check_kind("context", context, TokenContext, "pass allocator.context(image, query)")
     detail, weight = _shown(tokens, context), pixel_relevance(context)
     if region is not None:
         detail, weight = (values[_check(region, detail.shape)] for values in (detail, weight))
@@ -117,6 +120,7 @@ def empty_cells(tokens: TokenSet) -> int:
     >>> tokens.empty_cells(chosen)
     0
     """
+    check_kind("tokens", tokens, TokenSet, "pass what realize(allocation) returned")
     shown = tokens.token_map() >= 0
     return int(np.count_nonzero(np.bincount(cell_labels(shown.shape, _CELLS).ravel(), shown.ravel()) == 0))
 

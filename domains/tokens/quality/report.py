@@ -9,7 +9,7 @@ import numpy as np
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.quality.coverage import Coverage, coverage, empty_cells, pixel_relevance
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_kind
 from hra.files.images import psnr, ssim
 
 # Mean squared error of a channel that is rounded to 8 bits.
@@ -108,6 +108,7 @@ def explained(context: TokenContext, shown: np.ndarray) -> float:
     >>> float(tokens.explained(context, image))
     1.0
     """
+    check_kind("context", context, TokenContext, "pass allocator.context(image, query)")
     image, weight = context.pyramid.image.astype(np.float64), pixel_relevance(context)
     if np.shape(shown) != image.shape:
         what = f"the picture is {list(np.shape(shown))}, and the image {list(image.shape)}"

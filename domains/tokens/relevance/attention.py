@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.tokens.context.context import TokenContext
 from hra.domains.tokens.embedding.features import Encoder, TextEncoder, check_features
 from hra.domains.tokens.relevance.together import encode_by_size
-from hra.errors import ArrayError, MetricError
+from hra.errors import ArrayError, MetricError, check_function
 from hra.model.arrays import numbers, to_numpy
 
 
@@ -62,6 +62,10 @@ class AttentionMapRelevance:
     ----------
     attention : (image, query) -> [..., h, w], laid over the whole image; leading axes are heads or layers.
 
+    Raises
+    ------
+    HraError : an attention that is no function.
+
     Examples
     --------
     >>> import numpy as np
@@ -76,6 +80,9 @@ class AttentionMapRelevance:
     """
 
     attention: Callable[[np.ndarray, str], Any]
+
+    def __post_init__(self) -> None:
+        check_function("attention", self.attention, "of a map that is known pass lambda image, query: map")
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Mean attention [h, w], float64."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -232,3 +233,25 @@ def test_what_is_no_list_of_pictures_or_choices_is_refused(wrong):
             call()
     with pytest.raises(HraError, match=r"^contexts must be a"):
         allocator.tokens_batch(wrong, 4)
+
+
+_MAP = np.ones((4, 4))
+_MISTAKES: dict[str, Callable[[Any], Any]] = {
+    "attention": lambda wrong: tokens.AttentionMapRelevance(wrong),
+    "name": lambda wrong: tokens.relevance_named(wrong),
+    "allocation": lambda wrong: tokens.allocate_folder(".", "out", wrong),
+    "source": lambda wrong: tokens.StreamedImage.read(wrong),
+    "overview": lambda wrong: tokens.hired_budgets(_MAP, (2, 2), 8, overview=wrong),
+    "cells": lambda wrong: tokens.hired_budgets(_MAP, (2, 2), 8, cells=wrong),
+    "tokens": lambda wrong: tokens.coverage(wrong, wrong),
+    "tokens of cells": lambda wrong: tokens.empty_cells(wrong),
+    "context": lambda wrong: tokens.explained(wrong, _MAP),
+}
+
+
+@pytest.mark.parametrize("wrong", [_MAP, [], {}, float("nan"), -1], ids=lambda wrong: type(wrong).__name__)
+@pytest.mark.parametrize("argument", _MISTAKES)
+def test_things_of_another_kind_are_refused_by_name(argument, wrong):
+    with pytest.raises(HraError) as caught:
+        _MISTAKES[argument](wrong)
+    assert caught.value.where == argument.split()[0] and caught.value.fix

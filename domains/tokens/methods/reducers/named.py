@@ -23,7 +23,7 @@ from hra.domains.tokens.methods.reducers.reducer import Reducer
 from hra.domains.tokens.patches.builders import GridBuilder
 from hra.domains.tokens.patches.metrics import RelevanceGain
 from hra.errors import ArrayError, check_choice
-from hra.model.arrays import to_numpy, whole_number
+from hra.model.arrays import COUNTS, number_in, to_numpy, whole_in, whole_number
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import DensityPeaks
 from hra.solvers.picking.determinant import Determinant
@@ -266,9 +266,9 @@ def hired_budgets(
     if worth.ndim != 2 or not worth.size:
         what = f"attention has the shape {list(worth.shape)}"
         raise ArrayError(what, where="attention", fix="pass [h, w], of the overview")
-    if count is None or not 0 <= overview <= 1:
-        what = f"a total of {total!r} tokens, and {overview!r} of them for the overview"
-        raise ArrayError(what, where="total", fix="pass a whole number of tokens, and a share from 0 to 1")
+    if count is None:
+        raise ArrayError(f"a total of {total!r} tokens", where="total", fix="pass a whole number of tokens")
+    overview = number_in("overview", overview, 0, 1, ArrayError)
     total, (down, across) = count, checked_grid(tiles, "tiles")
     check_choice("by", by, ("cells", "attention"), ArrayError)
     if not np.isfinite(worth).all() or (worth < 0).any():
@@ -278,7 +278,7 @@ def hired_budgets(
         worth = np.isin(np.arange(worth.size), best).astype(np.float64).reshape(worth.shape)
     rows = np.array_split(worth, down, axis=0)
     sums = np.array([part.sum() for row in rows for part in np.array_split(row, across, axis=1)])
-    most = total if cells is None else int(cells)
+    most = total if cells is None else whole_in("cells", cells, COUNTS, ArrayError)
     first = min(int(total * overview), most)
     rest = min(total - first, most * len(sums))
     return [first, *largest_remainder(sums, rest, np.full(len(sums), most), minimum=0).tolist()]
