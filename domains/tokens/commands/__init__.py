@@ -110,7 +110,6 @@ def allocate(
 
 def _allocate_one(image: Path, asked: _Asked, out: Path | None, json_file: Path | None) -> None:
     """Tokens of an image that fits into memory: drawn to ``out``, told, and written as JSON."""
-    from hra.allocating.allocation import proof
     from hra.domains.tokens.methods.named import named_allocator
     from hra.domains.tokens.methods.reducers.named import reads_features
     from hra.domains.tokens.pictures.sheet import side_by_side
