@@ -35,6 +35,8 @@ _REACH = 0.25
 _EDGES = 2.0
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
+# Of normals and tangents that were rounded differently the ends are at most so far apart: one and a half degrees.
+_ROUNDED = 0.026
 _FEATURE = ("_FEATURE_ID_", "_BATCHID")
 
 
@@ -364,6 +366,7 @@ def _part(scene: GltfScene, place: Place, triangles: np.ndarray, matrix: np.ndar
     names = {"normals": "NORMAL", "colors": "COLOR_0"} | ({"tangents": "TANGENT"} if "NORMAL" in used else {})
     taken = {"POSITION"} | {key for key in names.values() if key in used}
     arrays: dict[str, Any] = {name: accessors.scale(used[key]) for name, key in names.items() if key in used}
+    arrays |= {name: _even(positions, arrays[name]) for name in ("normals", "tangents") if name in arrays}
     # Coordinates that no texture is laid out by are kept, and change no picture.
     shown = _shown_sets(scene, primitive, where)
     sets = [found for found in layout_of(entry, coordinate_sets(primitive), where).sets if found.number in shown]
@@ -385,6 +388,24 @@ def _part(scene: GltfScene, place: Place, triangles: np.ndarray, matrix: np.ndar
     more = _more(scene, primitive, part, others - unseen, where)
     own = {"material": kind, "materials": materials, "more": more, "unseen": _numbered(scene, primitive, unseen)}
     return replace(part, attributes=replace(part.attributes, **own))
+
+
+def _even(positions: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """``directions`` [V, k] with those at one of ``positions`` [V, 3] that hardly differ made equal to the first.
+
+    Exporters round the normal of a vertex once for each side of a seam: Blender's differ by thousandths of a degree,
+    Draco's by one. As creases they would hold seams that nothing shows.
+    """
+    number, count = row_numbers(np.asarray(positions, np.float32), None)
+    result, waiting = directions.copy(), np.arange(len(directions) if count < len(directions) else 0)
+    while len(waiting):
+        first = np.empty(count, np.int64)
+        first[number[waiting[::-1]]] = waiting[::-1]
+        found = first[number[waiting]]
+        near = np.linalg.norm(directions[waiting] - directions[found], axis=1) <= _ROUNDED
+        result[waiting[near]] = directions[found[near]]
+        waiting = waiting[~(near | (found == waiting))]
+    return result
 
 
 def _shown_sets(scene: GltfScene, primitive: Mapping[str, Any], where: str) -> set[int]:
