@@ -33,6 +33,8 @@ _POSES = 4
 _REACH = 0.25
 # Levels have edges of about this many of the source's.
 _EDGES = 2.0
+# What distances in poses count beside those at rest: with 1, joints take triangles that all poses need elsewhere.
+_POSED = 0.1
 # Numbers of vertices times this are different, and weigh nothing.
 _MARK = 2.0**-44
 # Of normals and tangents that were rounded differently the ends are at most so far apart: one and a half degrees.
@@ -456,7 +458,7 @@ def _more(
             signs = random.choice([-1.0, 1.0], 3 * _POSES)
             moves += np.tile(accessors.scale(target["POSITION"]).astype(np.float64), _POSES) * signs
     if moves.any():
-        columns.append(moves * (extent / size / (_EDGES * edge * math.sqrt(_POSES))))
+        columns.append(moves * (_POSED * extent / size / (_EDGES * edge * math.sqrt(_POSES))))
     return np.concatenate(columns, axis=1).astype(np.float32)
 
 
