@@ -100,8 +100,8 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
         for k, (count, ratio) in enumerate(zip(counts, ratios, strict=True)):
             low[k], high[k] = (max(low[k], count), high[k]) if ratio >= 1 else (low[k], min(high[k], count))
             counts[k] = min(max(int(count * ratio), low[k] + 1), high[k] - 1)
-        if turn == _ROUNDS - 2:
-            counts = low
+        if turn == _ROUNDS - 2:  # where all that was tried draws more, half of the least of it
+            counts = [least or max(most // 2, 2) for least, most in zip(low, high, strict=True)]
     size = 2 * lod.chain.radius
     ours = [
         {
