@@ -16,7 +16,7 @@ from hra.domains.tokens.relevance.cues import CueRelevance
 from hra.domains.tokens.relevance.imagenet import ImageNetRelevance
 from hra.domains.tokens.relevance.phrase import PhraseRelevance
 from hra.domains.tokens.relevance.text_image import TextImageRelevance
-from hra.errors import check_choice
+from hra.errors import check_choice, check_kind
 
 RELEVANCES: Mapping[str, Callable[[], Relevance]] = MappingProxyType(
     {
@@ -45,7 +45,8 @@ def relevance_named(name: str) -> Relevance:
     >>> tokens.relevance_named("phrase")
     PhraseRelevance(read=None)
     """
-    if isinstance(name, str) and name.startswith(_MODEL):
+    check_kind("name", name, str, "pass a name such as 'phrase', or the relevance itself where one is taken")
+    if name.startswith(_MODEL):
         return calibrated(TextImageRelevance(name.removeprefix(_MODEL)), "minmax", floor=0.01)
     check_choice("relevance", name, [*RELEVANCES, "model:NAME"])
     return RELEVANCES[name]()
