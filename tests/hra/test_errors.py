@@ -9,13 +9,12 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from hra import errors
-from hra.domains import meshes, tokens
+from hra.domains import meshes
 from hra.errors import HraError, HraWarning, MissingExtra, RepairWarning, UnitMismatch, needs
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HraError)]
@@ -105,9 +104,3 @@ def test_a_choice_is_one_of_its_texts(wrong: object):
     with pytest.raises(errors.MetricError, match=r"way .* is unknown") as caught:
         errors.check_choice("way", wrong, {"a": 1, "b": 2}, errors.MetricError)
     assert caught.value.where == "way" and caught.value.fix == "use one of a, b"
-
-
-@pytest.mark.parametrize("name", [["phrase"], None, 3])
-def test_a_relevance_is_named_by_a_text(name: Any):
-    with pytest.raises(HraError, match=r"relevance .* is unknown"):
-        tokens.relevance_named(name)

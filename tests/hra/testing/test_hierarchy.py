@@ -22,7 +22,11 @@ def test_mistakes_of_a_hierarchy_are_named():
     with pytest.raises(CheckFailed, match="'size' is not finite"):
         check_hierarchy(tree)
     parent = np.array([-1, 0, 0, 2, 1], np.int32)  # a child under another parent than the refinements say
+    with pytest.raises(HierarchyError, match="cannot be a child"):
+        replace(tree, node={}, node_parent=parent)
+    wrong = replace(tree, node={})
+    object.__setattr__(wrong, "node_parent", parent)  # past the constructor, as no caller should
     with pytest.raises(CheckFailed, match="is shown"):
-        check_hierarchy(replace(tree, node={}, node_parent=parent))
+        check_hierarchy(wrong)
     with pytest.raises(HierarchyError, match="before it is added"):
         replace(tree, node={}, edges=tree.edges[:, ::-1].copy())

@@ -80,8 +80,8 @@ def test_pictures_that_are_encoded_again_with_less_detail_are_told(name, side):
         ({}, {"grids": [(8, 9)]}, "the model and its inputs state"),
         ({}, {"images": []}, "0 pictures for 1"),
         ({}, {"budget": [1, 2]}, "2 budgets for 1"),
-        ({}, {"realize": "guess"}, "realize='guess'"),
-        ({}, {"positions": "new"}, "positions='new'"),
+        ({}, {"realize": "guess"}, "realize 'guess' is unknown"),
+        ({}, {"positions": "new"}, "positions 'new' is unknown"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, options, message):
