@@ -254,7 +254,7 @@ def _sharing(layouts: list[str], rng: np.random.Generator) -> tuple[Scene, list[
     for k, layout in enumerate(layouts):
         normals = rng.uniform(-1, 1, (count, 3)).astype(np.float32)
         # A line apart, since repairs would weld sheets that meet.
-        places = scene.positions + np.float32([0, 3 * k, 0])
+        places = scene.positions + np.array([0, 3 * k, 0], np.float32)
         one: dict[str, int] = {}
         if layout == "interleaved":
             begin = len(chunks[0])

@@ -55,7 +55,7 @@ def _cut(degrees: float) -> Scene:
     turned = normals[middle] @ [[1, 0, 0], [0, np.cos(angle), np.sin(angle)], [0, -np.sin(angle), np.cos(angle)]]
     copy_of = np.arange(len(column))
     copy_of[middle] = len(column) + np.arange(len(middle))
-    right = (column[scene.triangles] >= scene.side // 2).all(axis=1)
+    right = np.all(column[scene.triangles] >= scene.side // 2, axis=1)
     triangles = np.where(right[:, None], copy_of[scene.triangles], scene.triangles)
     every = np.concatenate([np.arange(len(column)), middle])
     scene.primitive["attributes"] = {

@@ -7,7 +7,16 @@ import pytest
 
 import hra
 from hra.camera import View
-from hra.domains.points import CloudTree, PictureError, PointAllocator, PointCloud, SplatCloud, build, render
+from hra.domains.points import (
+    CloudTree,
+    PictureError,
+    PointAllocator,
+    PointCloud,
+    SplatCloud,
+    build,
+    load_points,
+    render,
+)
 from hra.domains.points.metrics import picture_error
 from hra.errors import MetricError
 from tests.helpers.long_splats import long_splat
@@ -130,7 +139,7 @@ def test_a_long_splat_counts_where_it_is_drawn():
 
 
 def test_errors_of_nodes_that_are_coarse_at_once_claim_no_bound():
-    tree = build(hra.domains.points.load_points(hra.samples.path("skull.ply")))
+    tree = build(load_points(hra.samples.path("skull.ply")))
     camera = hra.Camera.orbit(tree.bounds, viewport=(80, 60))
     allocator = PointAllocator(tree, PictureError())
     allocation = allocator.allocate(camera, tree.hierarchy.total_cost)
