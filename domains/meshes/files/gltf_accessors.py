@@ -148,11 +148,10 @@ def check_accessors(header: dict[str, Any], where: str) -> None:
     for number, accessor in enumerate(header.get("accessors", [])):
         place = f"{where}, accessors[{number}]"
         _check_values(accessor, place)
-        size = element_bytes(accessor)
-        if "bufferView" in accessor:
-            _check_room(accessor, accessor["count"], size, views, place)
-        if "sparse" in accessor:
-            _check_sparse(accessor, size, views, place)
+        for entry, elements, size in parts_in_views(accessor):
+            if entry is not accessor:
+                _check_sparse(accessor, views[entry["bufferView"]], place)
+            _check_room(entry, elements, size, views[entry["bufferView"]], place)
 
 
 def _check_values(accessor: dict[str, Any], where: str) -> None:
@@ -163,40 +162,33 @@ def _check_values(accessor: dict[str, Any], where: str) -> None:
             raise FileError(f"{bound} has {len(accessor[bound])} numbers", where=where)
 
 
-def _check_room(entry: dict[str, Any], count: int, size: int, views: list[dict[str, Any]], where: str) -> None:
-    view = views[entry["bufferView"]]
+def _check_room(entry: dict[str, Any], count: int, size: int, view: dict[str, Any], where: str) -> None:
     stride = view.get("byteStride", size)
     if stride < size:
         raise FileError(f"the stride of {stride} bytes is less than an element of {size}", where=where)
-    if _end(entry, count, size, view) > view["byteLength"]:
+    if end_in_view(entry, count, size, view) > view["byteLength"]:
         what = f"it claims {count} elements, which its {view['byteLength']} bytes cannot hold"
         raise FileError(what, where=where)
 
 
-def _check_sparse(accessor: dict[str, Any], size: int, views: list[dict[str, Any]], where: str) -> None:
-    sparse = accessor["sparse"]
-    if sparse["count"] > accessor["count"]:
-        raise FileError(f"it replaces {sparse['count']} of {accessor['count']} elements", where=where)
-    index = np.dtype(COMPONENT[sparse["indices"]["componentType"]]).itemsize
-    for entry, element in ((sparse["indices"], index), (sparse["values"], size)):
-        if "byteStride" in views[entry["bufferView"]]:
-            raise FileError("sparse data lies in a view with a stride", where=where)
-        _check_room(entry, sparse["count"], element, views, where)
+def _check_sparse(accessor: dict[str, Any], view: dict[str, Any], where: str) -> None:
+    if accessor["sparse"]["count"] > accessor["count"]:
+        raise FileError(f"it replaces {accessor['sparse']['count']} of {accessor['count']} elements", where=where)
+    if "byteStride" in view:
+        raise FileError("sparse data lies in a view with a stride", where=where)
 
 
-def parts_in_views(accessor: dict[str, Any], views: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """The parts of a checked accessor that refer to a view, and where their bytes begin and end there."""
+def parts_in_views(accessor: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """The parts of an accessor that refer to a view, how many elements each has, and of how many bytes."""
     size = element_bytes(accessor)
     parts = [(accessor, accessor["count"], size)]
     if "sparse" in accessor:
         indices, values, count = (accessor["sparse"][name] for name in ("indices", "values", "count"))
         parts += [(indices, count, np.dtype(COMPONENT[indices["componentType"]]).itemsize), (values, count, size)]
-    for entry, count, each in parts:
-        if "bufferView" in entry:
-            yield entry, entry.get("byteOffset", 0), _end(entry, count, each, views[entry["bufferView"]])
+    yield from (part for part in parts if "bufferView" in part[0])
 
 
-def _end(entry: dict[str, Any], count: int, size: int, view: dict[str, Any]) -> int:
+def end_in_view(entry: dict[str, Any], count: int, size: int, view: dict[str, Any]) -> int:
     """Where the last of ``count`` elements of ``size`` bytes ends in its view."""
     return entry.get("byteOffset", 0) + (count - 1) * view.get("byteStride", size) + size
 

@@ -62,13 +62,15 @@ def check_nodes(header: dict[str, Any], limits: Limits, where: str) -> None:
 
 def _check_roots(roots: list[int], parent: list[int], nodes: list[dict[str, Any]], where: str) -> None:
     """Refuse ``roots`` of a scene that have parents, unless these are elsewhere and move nothing (UniGLTF)."""
+    listed, still = set(roots), set[int]()
     for root in roots:
         above = parent[root]
-        while above >= 0:
-            if above in roots:
+        while above >= 0 and above not in still:
+            if above in listed:
                 raise FileError(f"node {root} of a scene is below its node {above}, too", where=where)
             if not np.array_equal(local_matrix(nodes[above]), np.eye(4)):
                 raise FileError(f"node {root} of a scene has a parent that moves it, node {above}", where=where)
+            still.add(above)
             above = parent[above]
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_accessors import COMPONENT, Accessors, parts_in_views
+from hra.domains.meshes.files.gltf_accessors import COMPONENT, Accessors, end_in_view, parts_in_views
 from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
 from hra.domains.meshes.files.gltf_extensions import extensions
@@ -53,6 +53,7 @@ _WITHOUT_DATA = (
     *("EXT_mesh_features", "EXT_instance_features", "MSFT_lod", "MSFT_texture_dds", "EXT_lights_", "KHR_mesh_quant"),
     *("KHR_interactivity", "KHR_implicit_shapes", "KHR_physics_rigid_bodies", "VRM"),
 )
+_COMPRESSIONS = (DRACO, *MESHOPT)
 # Says that triangles beside each other with the same first corner are one polygon; other triangles lose it.
 _POLYGONS = "FB_ngon_encoding"
 # Extensions of a primitive that say nothing of its single vertices and triangles, or that are read.
@@ -128,7 +129,7 @@ class GltfScene:
     @property
     def compressions(self) -> list[str]:
         """The extensions that compress its geometry; files are written without them."""
-        return [name for name in self.accessors.header.get("extensionsUsed", []) if name in (DRACO, *MESHOPT)]
+        return [name for name in self.accessors.header.get("extensionsUsed", []) if name in _COMPRESSIONS]
 
     def primitive(self, place: Place) -> dict[str, Any]:
         """A primitive of the checked header by the numbers of its mesh and of itself there."""
@@ -233,7 +234,7 @@ class _Written:
         self.free_views: list[int] = []
         self.free_accessors: list[int] = []
         self.held: set[int] = set()
-        self.gone = {DRACO, *MESHOPT}
+        self.gone = {*_COMPRESSIONS}
         # Of short files: by what is said of a view, its number and content; places of arrays in them, and accessors.
         self.chunks: dict[str, tuple[int, bytearray]] = {}
         self.known_places: dict[tuple[str, bytes], int] = {}
@@ -271,7 +272,7 @@ class _Written:
         """Find the accessors and views that nothing but the ``changed`` primitives uses."""
         keys = {sampler[end] for sampler in self._samplers(self.scene.accessors.header) for end in ("input", "output")}
         for name, content in extensions(self.scene.accessors.header):
-            if name not in (*MESHOPT, DRACO) and not name.startswith(_WITHOUT_DATA):
+            if name not in _COMPRESSIONS and not name.startswith(_WITHOUT_DATA):
                 self.held |= _numbers(content)
         old = {number for place in changed for number in _accessors_of(self.scene.primitive(place))}
         old |= keys if self.short else set()
@@ -282,9 +283,11 @@ class _Written:
         views |= self.held
         parts: dict[int, list[tuple[dict[str, Any], int, int]]] = {}
         for k in kept:
-            for part in parts_in_views(self.accessors[k], self.views):
-                parts.setdefault(part[0]["bufferView"], []).append(part)
-        drop = {number for k in self.free_accessors for number in _views_of(self.accessors[k])}
+            for entry, count, size in parts_in_views(self.accessors[k]):
+                number = entry["bufferView"]
+                end = end_in_view(entry, count, size, self.views[number])
+                parts.setdefault(number, []).append((entry, entry.get("byteOffset", 0), end))
+        drop = {entry["bufferView"] for k in self.free_accessors for entry, *_ in parts_in_views(self.accessors[k])}
         compressed = [packed(self.scene.primitive(place)) for place in changed]
         drop |= {entry["bufferView"] for entry in compressed if entry is not None}
         drop -= views
@@ -677,8 +680,8 @@ class _Written:
         self.contents = [self.contents[number] for number in views]
         accessors = _without(self.accessors, self.free_accessors)
         for entry in self.accessors:
-            for place in _places(entry):
-                place["bufferView"] = views[place["bufferView"]]
+            for part, *_ in parts_in_views(entry):
+                part["bufferView"] = views[part["bufferView"]]
         for image in self.header.get("images", []):
             if "bufferView" in image:
                 image["bufferView"] = views[image["bufferView"]]
@@ -722,12 +725,6 @@ def _without(entries: list[dict[str, Any]], free: list[int]) -> dict[int, int]:
     return {number: k for k, number in enumerate(kept)}
 
 
-def _places(accessor: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parts of an accessor that refer to a view."""
-    places = [accessor, *(accessor.get("sparse", {}).get(part, {}) for part in ("indices", "values"))]
-    return [place for place in places if "bufferView" in place]
-
-
 def _weighed(header: Mapping[str, Any]) -> set[int]:
     """The numbers of the nodes whose morph weights are animated, by channels or by pointers (KHR_animation_pointer)."""
     nodes, found = header.get("nodes", []), set()
@@ -745,10 +742,6 @@ def _weighed(header: Mapping[str, Any]) -> set[int]:
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry[name] for name in ("name", "extras") if name in entry}
-
-
-def _views_of(accessor: dict[str, Any]) -> set[int]:
-    return {int(place["bufferView"]) for place in _places(accessor)}
 
 
 def _numbers(value: Any) -> set[int]:

@@ -401,9 +401,8 @@ def _even(positions: np.ndarray, directions: np.ndarray) -> np.ndarray:
     number, count = row_numbers(np.asarray(positions, np.float32), None)
     result, waiting = directions.copy(), np.arange(len(directions) if count < len(directions) else 0)
     while len(waiting):
-        first = np.empty(count, np.int64)
-        first[number[waiting[::-1]]] = waiting[::-1]
-        found = first[number[waiting]]
+        own = number[waiting]
+        found = waiting[first_occurrences(own, count)[own]]
         near = np.linalg.norm(directions[waiting] - directions[found], axis=1) <= _ROUNDED
         result[waiting[near]] = directions[found[near]]
         waiting = waiting[~(near | (found == waiting))]
