@@ -258,6 +258,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
             raise wrong_kind("context", context, tuple, "pass (StreamedImage.open(path), query)")
         image, query = context
         check_kind("query", query, str, 'pass a text, or "" to ask nothing')
+        if previous is not None:
+            check_kind("previous", previous, Allocation, "pass an earlier allocation of the image")
         begun = () if previous is None else _refined(previous.hierarchy)
         return super().allocate((image, query, begun), budget, pinned=pinned)
 
@@ -350,6 +352,8 @@ class StreamedPyramid(HierarchicalResourceAllocator):
 
     def see(self, image: StreamedImage, query: str) -> SeenImage:
         """The image as a question weighs it."""
+        check_kind("image", image, StreamedImage, "pass StreamedImage.open(path)")
+        check_kind("query", query, str, 'pass a text, or "" to ask nothing')
         relevance = CueRelevance() if self.relevance is None else self.relevance
         pyramid = image.once((StreamedPyramid, "overview"), lambda: PatchPyramid(image.overview, image.patch))
         overview = TokenContext(pyramid, query, relevance)
@@ -365,9 +369,10 @@ class StreamedPyramid(HierarchicalResourceAllocator):
         return _mixed(image, density, spatial_words(query, *overview.grid), windows, *read)
 
     def _seen(self, image: StreamedImage, query: str) -> SeenImage:
-        if self._last is None or self._last[0] is not image or self._last[1] != query:
-            self._last = image, query, self.see(image, query)
-        return self._last[2]
+        last = self._last  # read once: another thread may ask about another image in between
+        if last is None or last[0] is not image or last[1] != query:
+            last = self._last = image, query, self.see(image, query)
+        return last[2]
 
     def _windows(self, image: StreamedImage) -> list[tuple[np.ndarray, TokenContext]]:
         """Sheets of windows at full resolution, with the first (row, column) of patches of each window [n, 2]."""

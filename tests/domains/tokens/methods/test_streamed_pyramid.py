@@ -166,3 +166,22 @@ def test_a_question_for_a_place_alone_is_served_by_its_words(two_receipts):
     allocator = tokens.StreamedPyramid(tokens.PhraseRelevance(read=True))
     assert allocator.served(two_receipts, "what is at the top left?") == tokens.Served("words of place")
     assert allocator.served(two_receipts, "what is the total at the top left?").by == "phrase"
+
+
+def test_a_question_of_another_thread_in_between_changes_nothing(smooth_noise):
+    allocator = tokens.StreamedPyramid()
+    first, second = StreamedImage.read(smooth_noise(256, 256)), StreamedImage.read(np.eye(512)[..., None].repeat(3, 2))
+
+    class Interrupted(str):
+        """A question during whose comparison somebody asks about another image."""
+
+        def __ne__(self, other: object) -> bool:
+            allocator.served(second, "")
+            return str.__ne__(self, other)
+
+        __hash__ = str.__hash__
+
+    alone = allocator.allocate((first, ""), 30)
+    between = allocator.allocate((first, Interrupted()), 30)
+    assert between.residual == alone.residual
+    assert np.array_equal(allocator.realize(between).places, allocator.realize(alone).places)
