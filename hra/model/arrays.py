@@ -52,7 +52,9 @@ def _unmask(array: np.ndarray) -> np.ndarray:
 
 def _plain(array: np.ndarray) -> np.ndarray:
     if array.dtype == object:
-        raise ArrayError("arrays of Python objects are not accepted", fix="pass numbers of equal length")
+        raise ArrayError(
+            "arrays of Python objects are not accepted", where="dtype object", fix="pass numbers of equal length"
+        )
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 

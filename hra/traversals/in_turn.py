@@ -41,7 +41,8 @@ class InTurn(Traversal):
     rules: tuple[tuple[float, Picker], ...]
 
     def __post_init__(self) -> None:
-        pairs = isinstance(self.rules, (tuple, list)) and all(
+        pairs = isinstance(self.rules, (tuple, list)) and bool(self.rules)
+        pairs = pairs and all(
             isinstance(pair, (tuple, list)) and len(pair) == 2 and is_number(pair[0]) and isinstance(pair[1], Picker)
             for pair in self.rules
         )

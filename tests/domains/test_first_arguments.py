@@ -19,6 +19,16 @@ IMAGE = np.zeros((8, 8, 3), np.uint8)
 GROUND = textures.PlaneScene.ground(IMAGE)
 # One of every type that a caller may have at hand.
 WRONG = (None, True, 7, b"x", [], [1, 2], (), {}, range(3), object(), int, np, np.zeros((0, 3)), np.array(["a"]))
+CHOSEN = tokens.GridTopK().realize(tokens.GridTopK().allocate((IMAGE, ""), 1))
+MAXIMA = tokens.relevance_pyramid(np.eye(3))
+STREAMED, STREAM = tokens.StreamedPyramid(), tokens.StreamedImage.read(np.zeros((64, 64, 3), np.uint8))
+
+
+def within(wrong: Any) -> Any:
+    """A list in place of one object; some of its items alone would do."""
+    return [wrong]
+
+
 BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "meshes.build": lambda wrong, _: meshes.build(wrong),
     "meshes.build_discrete": lambda wrong, _: meshes.build_discrete(wrong),
@@ -51,6 +61,28 @@ BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "tokens.allocate_folder": lambda wrong, out: tokens.allocate_folder(wrong, out, tokens.TokenAllocation()),
     "tokens.allocate": lambda wrong, _: tokens.PyramidSampling().allocate(wrong, 10),
     "tokens.allocate streamed": lambda wrong, _: tokens.StreamedPyramid().allocate(wrong, 10),
+    "tokens.allocate streamed, previous": lambda wrong, _: STREAMED.allocate((STREAM, ""), 1, previous=within(wrong)),
+    "tokens.see": lambda wrong, _: STREAMED.see(wrong, ""),
+    "tokens.position_code": lambda wrong, _: tokens.position_code(wrong, "centroid"),
+    "tokens.position_code, kind": lambda wrong, _: tokens.position_code(CHOSEN, wrong),
+    "tokens.positions, kind": lambda wrong, _: CHOSEN.positions(wrong),
+    "tokens.positions of none, kind": lambda wrong, _: tokens.batch_tokens([]).positions(wrong),
+    "tokens.overlay": lambda wrong, _: tokens.overlay(IMAGE, wrong),
+    "tokens.token_sheet": lambda wrong, _: tokens.token_sheet(IMAGE, wrong),
+    "tokens.contact_sheet": lambda wrong, _: tokens.contact_sheet(wrong),
+    "tokens.Panel": lambda wrong, _: tokens.Panel([wrong], []),
+    "tokens.Panel, lines": lambda wrong, _: tokens.Panel([IMAGE], [wrong]),
+    "tokens.prune_patches": lambda wrong, _: tokens.prune_patches(wrong, 0.5),
+    "tokens.prune_patches, threshold": lambda wrong, _: tokens.prune_patches(MAXIMA, within(wrong)),
+    "tokens.batch_tokens, values": lambda wrong, _: tokens.batch_tokens([CHOSEN], [wrong]),
+    "tokens.preset": lambda wrong, _: tokens.preset(wrong),
+    "tokens.TokenAllocation": lambda wrong, _: tokens.TokenAllocation(wrong),
+    "tokens.Reducer": lambda wrong, _: tokens.Reducer(wrong),
+    "tokens.BatchEncoder": lambda wrong, _: tokens.BatchEncoder(wrong),
+    "tokens.MultiFixation": lambda wrong, _: tokens.MultiFixation(fixations=wrong),
+    "tokens.FoveatedRelevance, fixation": lambda wrong, _: tokens.FoveatedRelevance(fixation=within(wrong)),
+    "tokens.LogPolar, fixation": lambda wrong, _: tokens.LogPolar(fixation=within(wrong)),
+    "tokens.RegionTokens": lambda wrong, _: tokens.RegionTokens.of(tokens.TokenContext.of(IMAGE), wrong, 1),
 }
 
 

@@ -15,6 +15,7 @@ import hra
 from hra.domains import meshes, textures, tiles, tokens
 from hra.errors import HraError
 from hra.model.arrays import whole_number
+from hra.solvers.picking.farthest import Farthest
 
 KINDS = [np.int64, np.int32, np.uint8, np.int8]
 IMAGE = np.random.default_rng(0).random((100, 150, 3), dtype=np.float32)
@@ -32,6 +33,7 @@ NO_TILES: Any = None
 TRIANGLE = meshes.from_arrays(np.eye(3), [[0, 1, 2]])
 CLUSTERS = meshes.build(TRIANGLE)
 GRID = tokens.GridTopK()
+CUES, CONTEXT = tokens.CueRelevance(), tokens.TokenContext.of(IMAGE)
 SOME = GRID.realize(GRID.allocate((IMAGE, ""), 20))
 Made = Callable[[Any], Any]
 
@@ -114,6 +116,26 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "triangles of a list": lambda: meshes.boundary_chain([0, 1, 2]),  # pyright: ignore
     "triangles of grids": lambda: meshes.boundary_chain(np.zeros((2, 3, 1), int)),
     "no vertex": lambda: meshes.boundary_chain(np.array([[0, 1, -1]])),
+    "level of a coarse pass": lambda: tokens.CoarseToFineRelevance(CUES, level=1.5),  # pyright: ignore
+    "tile of a fine pass": lambda: tokens.CoarseToFineRelevance(CUES, tile=np.nan),  # pyright: ignore
+    "share of a fine pass": lambda: tokens.CoarseToFineRelevance(CUES, share=None),  # pyright: ignore
+    "temperature": lambda: tokens.CalibratedRelevance(CUES, "rank", temperature="1"),  # pyright: ignore
+    "floor": lambda: tokens.CalibratedRelevance(CUES, "rank", floor=np.inf),
+    "threshold of pruning": lambda: tokens.PrunedRelevance(CUES, None),  # pyright: ignore
+    "threshold of patches": lambda: tokens.prune_patches(tokens.relevance_pyramid(np.eye(3)), np.nan),
+    "threshold of boxes": lambda: tokens.prune(tokens.relevance_pyramid(np.eye(3)), np.zeros((1, 4), int), [1]),  # pyright: ignore
+    "size of a batch": lambda: tokens.BatchEncoder(np.copy, size=0),
+    "budget of a video": lambda: tokens.prunevid_frames(np.ones((1, 2, 2, 3)), "4"),  # pyright: ignore
+    "stillness": lambda: tokens.prunevid_frames(np.ones((1, 2, 2, 3)), 4, similarity=np.nan),
+    "no text for a budget": lambda: tokens.uniform_downsample(IMAGE, "10"),  # pyright: ignore
+    "gaze": lambda: tokens.position_code(SOME, "polar", gaze=(1,)),  # pyright: ignore
+    "labels beyond the regions": lambda: tokens.RegionTokens.of(CONTEXT, np.full((100, 150), 10**6), 5),
+    "labels of another size": lambda: tokens.RegionTokens.of(CONTEXT, np.zeros((9, 9), int), 1),
+    "numbers of images": lambda: tokens.batch_tokens([SOME], images=5),  # pyright: ignore
+    "no rules": lambda: tokens.Reducer([]),
+    "what is merged": lambda: tokens.Reducer([(1, Farthest())], "mean"),  # pyright: ignore
+    "signals": lambda: tokens.Reducer([(1, Farthest())], signals="shallow"),  # pyright: ignore
+    "confidence": lambda: tokens.MultiFixation(confidence=0.5),  # pyright: ignore
     "no bands": lambda: tokens.LaplacianFrame().synthesise([], (64, 64), 16),
     "no scales": lambda: tokens.SteerableFrame().synthesise([], (64, 64), 16),
     "bands of another size": lambda: tokens.SteerableFrame().synthesise([TEXELS] * 10, (64, 64), 16),

@@ -75,7 +75,8 @@ class TokenAllocation:
         if not isinstance(self.question, str):
             raise HraError(f"question is {self.question!r}", where="TokenAllocation", fix="use a text, empty for none")
         for name in ("method", "relevance", "metric", "traversal"):
-            if (given := getattr(self, name)) is not None and not isinstance(given, str):
+            given = getattr(self, name)
+            if not isinstance(given, str) and (given is not None or name == "method"):
                 raise wrong_kind(
                     name, given, str, "name it, as hra tokens allocate does: jobs keep names in their files"
                 )

@@ -10,7 +10,8 @@ import numpy as np
 
 from hra.domains.tokens.embedding.embeddings import pool_regions
 from hra.domains.tokens.embedding.feature_grid import FeatureGrid, Regions
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_function
+from hra.model.arrays import POSITIVE, whole_in
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class BatchEncoder:
 
     Raises
     ------
-    ArrayError : not as many features as images.
+    ArrayError : not as many features as images. HraError : no function, or a size that is no whole number from 1 on.
 
     Examples
     --------
@@ -37,6 +38,10 @@ class BatchEncoder:
 
     encode: Callable[[np.ndarray], Any]
     size: int = 64
+
+    def __post_init__(self) -> None:
+        check_function("encode", self.encode, "pass a function of images [N, H, W, 3] that gives [N, h, w, D]")
+        object.__setattr__(self, "size", whole_in("size", self.size, POSITIVE))
 
     def __call__(self, image: np.ndarray) -> Any:
         """Features [h, w, D] of one image [H, W, 3]."""

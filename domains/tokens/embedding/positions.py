@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from hra.errors import HraError
+from hra.errors import check_choice
 
 PositionKind = Literal["centres", "level_xy", "boxes"]
 
@@ -25,6 +25,7 @@ def positions(
     ------
     HraError : unknown kind.
     """
+    check_choice("kind", kind, get_args(PositionKind))
     corners = boxes.astype(np.float64)
     if kind == "level_xy":
         level = detail.astype(np.float64)[:, None]
@@ -33,7 +34,4 @@ def positions(
     low, high = corners[:, :2] / cell, corners[:, 2:] / cell
     if kind == "centres":
         return ((low + high) / 2 - 0.5).astype(np.float32)
-    if kind == "boxes":
-        return np.concatenate([low, high, high - low], axis=1, dtype=np.float32)
-    fix = "use 'centres', 'level_xy' or 'boxes'"
-    raise HraError(f"unknown kind of positions {kind!r}", where="kind", fix=fix)
+    return np.concatenate([low, high, high - low], axis=1, dtype=np.float32)

@@ -22,7 +22,7 @@ from hra.domains.tokens.patches.metrics import RelevanceError
 from hra.domains.tokens.patches.tokens import PatchBuilder, PatchTokens
 from hra.domains.tokens.relevance.fixation import CentreFixation, coarse_peak
 from hra.domains.tokens.relevance.foveated import FoveatedRelevance
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_function, check_kind
 from hra.model.arrays import number_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
@@ -180,8 +180,13 @@ class MultiFixation(TokenAllocator[PatchTokens]):
         threshold: float = 0.75,
         field_of_view: float = 20.0,
     ) -> None:
+        check_kind("fixations", fixations, (list, tuple), "pass a list of functions, such as tokens.look_at_centre")
+        for number, fixation in enumerate(fixations):
+            check_function(f"fixations[{number}]", fixation, "pass functions of (context, tokens) that give (x, y)")
         if not fixations:
             raise ArrayError("there is nowhere to look", where="fixations", fix="give at least one")
+        if confidence is not None:
+            check_function("confidence", confidence, "pass a function of (context, tokens) that gives 0 to 1")
         number_in("threshold", threshold, 0, 1, ArrayError)
         number_in("field_of_view", field_of_view, 0, 180, ArrayError, ends=False)
         super().__init__(

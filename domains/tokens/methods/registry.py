@@ -91,9 +91,9 @@ def preset(name: str) -> TokenAllocator[Any]:
     >>> allocator.allocate((image, ""), budget=20).cost
     20.0
     """
-    if name in PRESETS:
+    if isinstance(name, str) and name in PRESETS:
         return PRESETS[name]()
-    if name not in available("hra.methods"):
+    if not isinstance(name, str) or name not in available("hra.methods"):
         known = ", ".join(method_names())
         raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {known}")
     return load("hra.methods", name)()

@@ -9,8 +9,8 @@ import numpy as np
 
 from hra.domains.tokens.pictures.lettering import GAP, written
 from hra.domains.tokens.pyramid.downsample import resize
-from hra.errors import ArrayError
-from hra.model.arrays import whole_number
+from hra.errors import ArrayError, check_kind
+from hra.model.arrays import to_numpy, whole_number
 
 _LINE = 18  # pixels of a line
 
@@ -24,6 +24,10 @@ class Panel:
     pictures : [H, W, 3] each, uint8 or floats in [0, 1], shown side by side.
     lines : of text below them.
 
+    Raises
+    ------
+    ArrayError : other pictures. HraError : lines that are no texts.
+
     Examples
     --------
     >>> import numpy as np
@@ -35,6 +39,18 @@ class Panel:
 
     pictures: Sequence[np.ndarray]
     lines: Sequence[str]
+
+    def __post_init__(self) -> None:
+        check_kind("pictures", self.pictures, (list, tuple), "pass a list of images [H, W, 3]")
+        for number, picture in enumerate(self.pictures):
+            array = to_numpy(picture)
+            # Other integers are no colours that are known: 16 bits, or bytes that were widened.
+            if array.ndim != 3 or array.shape[2] != 3 or not (array.dtype == np.uint8 or array.dtype.kind == "f"):
+                what = f"pictures[{number}] must be [H, W, 3] of uint8 or floats, got {array.dtype} {list(array.shape)}"
+                raise ArrayError(what, where=f"pictures[{number}]")
+        check_kind("lines", self.lines, (list, tuple), "pass a list of texts")
+        for number, line in enumerate(self.lines):
+            check_kind(f"lines[{number}]", line, str, "pass a list of texts")
 
 
 def contact_sheet(panels: Sequence[Panel], columns: int = 2, width: int = 360) -> np.ndarray:
@@ -61,6 +77,10 @@ def contact_sheet(panels: Sequence[Panel], columns: int = 2, width: int = 360) -
     >>> tokens.contact_sheet(panels, columns=2, width=160).shape[2]
     3
     """
+    fix = "pass a list of tokens.Panel(pictures, lines)"
+    check_kind("panels", panels, (list, tuple), fix)
+    for number, panel in enumerate(panels):
+        check_kind(f"panels[{number}]", panel, Panel, fix)
     if len({tuple(picture.shape for picture in panel.pictures) for panel in panels}) != 1:
         raise ArrayError("a contact sheet needs panels of equal pictures", where="panels")
     counts = whole_number(columns) or 0, whole_number(width) or 0

@@ -61,7 +61,7 @@ def token_sheet(image: Any, tokens: TokenPlaces) -> np.ndarray:
 
     Raises
     ------
-    ArrayError : the image has another size than the tokens' image.
+    ArrayError : the image has another size than the tokens' image. HraError : something else than a token set.
     MissingExtra : Pillow is not installed.
 
     Examples
@@ -175,7 +175,7 @@ def overlay(image: Any, tokens: TokenPlaces) -> np.ndarray:
 
     Raises
     ------
-    ArrayError : the image has another size than the tokens' image.
+    ArrayError : the image has another size than the tokens' image. HraError : something else than a token set.
 
     Examples
     --------
@@ -192,6 +192,9 @@ def overlay(image: Any, tokens: TokenPlaces) -> np.ndarray:
 
 
 def _pixels_of(image: Any, tokens: TokenPlaces) -> np.ndarray:
+    if isinstance(tokens, type) or not hasattr(tokens, "token_map"):
+        what = f"tokens must be a token set, got {tokens!r:.80}"
+        raise HraError(what, where="tokens", fix="pass what realize(allocation) returned")
     pixels = as_image(image)
     if pixels.shape[:2] != tokens.image_size:
         raise ArrayError(f"an image of {pixels.shape[:2]} for tokens of {tokens.image_size}", where="overlay")

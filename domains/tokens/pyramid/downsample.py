@@ -13,6 +13,7 @@ from hra.domains.tokens.pyramid.blocks import block_squares
 from hra.errors import ArrayError, BudgetTooSmall
 from hra.files.images.arrays import as_image
 from hra.model.arrays import frozen, whole_number
+from hra.model.problem import check_number
 
 _BACK_PROJECTIONS = 3  # more steps change the photo and the page by less than 0.02 dB
 
@@ -111,7 +112,7 @@ def patch_grid(height: int, width: int, budget: int, patch: int = 16) -> tuple[i
     BudgetTooSmall : no token at all.
     ArrayError : patches of no pixel.
     """
-    if not budget >= 1:
+    if not check_number(budget) >= 1:
         raise BudgetTooSmall(f"{budget} tokens cannot show an image", where="budget", fix="use at least 1")
     budget, side = min(budget, height * width), whole_number(patch)  # more patches than pixels there are not
     if side is None or side < 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -12,6 +13,7 @@ from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.scores import check_scorer, checked_scores
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import MetricError, check_choice
+from hra.model.arrays import is_number, number_in
 
 Calibration = Literal["rank", "minmax", "softmax", "softplus"]
 
@@ -53,9 +55,10 @@ class CalibratedRelevance:
     def __post_init__(self) -> None:
         check_scorer(self.relevance)
         check_choice("method", self.method, get_args(Calibration), MetricError, "calibrated")
-        if not 0 < self.temperature < np.inf or not 0 <= self.floor < np.inf:
-            what = f"temperature {self.temperature:g}, floor {self.floor:g}"
-            raise MetricError(what, where="calibrated", fix="use a temperature above 0 and a floor of at least 0")
+        number_in("temperature", self.temperature, 0, math.inf, MetricError, ends=False)
+        if not is_number(self.floor) or not 0 <= self.floor < math.inf:
+            what = f"floor must be a finite number of 0 or more, got {self.floor!r:.80}"
+            raise MetricError(what, where="floor", fix="use 0 or a small number")
 
     @property
     def in_threads(self) -> bool:

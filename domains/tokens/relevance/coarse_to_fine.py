@@ -9,6 +9,7 @@ import numpy as np
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.scores import check_scorer, checked_scores, resample
 from hra.errors import MetricError
+from hra.model.arrays import POSITIVE, is_number, whole_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +51,11 @@ class CoarseToFineRelevance:
 
     def __post_init__(self) -> None:
         check_scorer(self.relevance)
-        if self.level < 1 or not 0 < self.share <= 1 or self.tile < 1:
-            what = f"level {self.level}, share {self.share:g}, tile {self.tile}"
-            raise MetricError(what, where="CoarseToFineRelevance", fix="use a level and a tile from 1, a share up to 1")
+        for name in ("level", "tile"):
+            object.__setattr__(self, name, whole_in(name, getattr(self, name), POSITIVE, MetricError))
+        if not is_number(self.share) or not 0 < self.share <= 1:
+            what = f"share must be a number above 0 and at most 1, got {self.share!r:.80}"
+            raise MetricError(what, where="share", fix="use one such as 0.25")
 
     def __call__(self, context: TokenContext) -> np.ndarray:
         """Scores [ceil(H/patch), ceil(W/patch)], float64."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hra.domains.tokens.pyramid.blocks import cell_borders, cell_means
 from hra.domains.tokens.relevance.spatial_words import named_place
-from hra.errors import MetricError
+from hra.errors import MetricError, check_function
 from hra.model.arrays import POSITIVE, whole_in
 
 _CELLS = 16  # the coarse pass sees the image as 16 x 16 cells
@@ -43,6 +44,17 @@ def coarse_peak(relevance: np.ndarray, patch: int = 16) -> tuple[float, float]:
 
 FixationFinder = Callable[[np.ndarray, str, np.ndarray], tuple[float, float]]
 """(image float32 [H, W, 3], query, relevance [rows, columns]) -> fixation (x, y) in pixels."""
+
+
+def check_finder(fixation: Any) -> None:
+    """Raise unless ``fixation`` finds where to look.
+
+    Raises
+    ------
+    HraError : a point, a class or anything else that is no function.
+    """
+    fix = "pass a function of (image, query, relevance) that gives (x, y), such as tokens.CentreFixation()"
+    check_function("fixation", fixation, fix)
 
 
 @dataclass(frozen=True)

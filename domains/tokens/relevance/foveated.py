@@ -11,7 +11,7 @@ from hra.camera.eccentricity import Eccentricity
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.scores import check_relevance, check_scorer
 from hra.domains.tokens.relevance.cues import CueRelevance
-from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation
+from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation, check_finder
 from hra.domains.tokens.relevance.together import prepare_all, runs_in_threads
 from hra.errors import ArrayError
 from hra.model.arrays import number_in
@@ -51,6 +51,8 @@ class FoveatedRelevance:
     def __post_init__(self) -> None:
         if self.relevance is not None:
             check_scorer(self.relevance)
+        if self.fixation is not None:
+            check_finder(self.fixation)
         if not (type(self.field_of_view) is float and 0 < self.field_of_view < 180):  # the usual, without a call
             number_in("field_of_view", self.field_of_view, 0, 180, ArrayError, ends=False)
 

@@ -5,6 +5,7 @@ As a relevance of its own, regions in which nothing is relevant enough count as 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +15,9 @@ import numpy as np
 from hra.domains.tokens.context.context import Relevance, TokenContext
 from hra.domains.tokens.context.scores import check_scorer, checked_scores
 from hra.domains.tokens.relevance.together import prepare_all
-from hra.errors import ArrayError, MetricError
+from hra.errors import ArrayError, MetricError, check_kind
 from hra.kernels import Pyramid, build_pyramid, rect_max
-from hra.model.arrays import to_numpy, whole_in
+from hra.model.arrays import number_in, to_numpy, whole_in
 
 # Patches along one side of the regions that are tested first.
 _REGION = 16
@@ -74,6 +75,7 @@ def prune(pyramid: Pyramid, boxes: np.ndarray, threshold: float, patch: int = 16
     array([ True, False])
     """
     boxes, patch = to_numpy(boxes), whole_in("patch", patch, range(1, 2**16))
+    number_in("threshold", threshold, -math.inf, math.inf)
     if boxes.ndim != 2 or boxes.shape[1] != 4 or boxes.dtype.kind not in "iu":
         raise ArrayError(f"boxes must be whole numbers [K, 4], got {boxes.dtype} {list(boxes.shape)}", where="boxes")
     first, last = boxes[:, :2] // patch, (boxes[:, 2:] - 1) // patch
@@ -104,6 +106,8 @@ def prune_patches(pyramid: Pyramid, threshold: float) -> np.ndarray:
     >>> tokens.prune_patches(tokens.relevance_pyramid(np.eye(3)), threshold=0.5).astype(int).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
+    check_kind("pyramid", pyramid, Pyramid, "pass what tokens.relevance_pyramid(relevance) returned")
+    number_in("threshold", threshold, -math.inf, math.inf)
     rows, columns = pyramid.layout.sizes[0]
     scores = np.asarray(pyramid.levels[0]).reshape(-1, rows, columns)
     padded = np.pad(scores, [(0, 0), (0, -rows % _REGION), (0, -columns % _REGION)])
@@ -161,10 +165,7 @@ class PrunedRelevance:
 
     def __post_init__(self) -> None:
         check_scorer(self.relevance)
-        if not 0 < self.threshold < np.inf:
-            raise MetricError(
-                f"the threshold is {self.threshold}", where="threshold", fix="pass a finite number above 0"
-            )
+        number_in("threshold", self.threshold, 0, math.inf, MetricError, ends=False)
 
     def prepare(self, contexts: Sequence[TokenContext]) -> None:
         """Let the other relevance see many images at once, see `together`."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import HraError
+from hra.errors import HraError, check_choice, check_kind
+from hra.model.arrays import numbers
 
 
 def finest_on_top(boxes: np.ndarray, detail: np.ndarray, image_size: tuple[int, int]) -> np.ndarray:
@@ -78,6 +79,8 @@ def position_code(tokens: TokenSet, kind: Kind, *, gaze: tuple[float, float] | N
     >>> tokens.position_code(chosen, "corners_and_size").shape
     (20, 768)
     """
+    check_kind("tokens", tokens, TokenSet, "pass what realize(allocation) returned")
+    check_choice("kind", kind, get_args(Kind))
     if kind == "polar":
         eccentricity, angle = _polar(tokens, gaze)
         return np.concatenate([_sinusoids(eccentricity, _frequencies()), _sinusoids(angle, _harmonics())], axis=1)
@@ -94,17 +97,14 @@ def _coordinates(tokens: TokenSet, kind: str) -> np.ndarray:
         return boxes
     if kind == "corners_and_size":
         return np.concatenate([boxes, boxes[:, 2:] - boxes[:, :2]], axis=1)
-    if kind == "level":
-        level = tokens.detail.astype(np.float64)[:, None]
-        return np.concatenate([level, boxes[:, :2] / 2**level], axis=1)
-    fix = "use 'centroid', 'corners', 'corners_and_size', 'level' or 'polar'"
-    raise HraError(f"unknown kind of position code {kind!r}", where="kind", fix=fix)
+    level = tokens.detail.astype(np.float64)[:, None]
+    return np.concatenate([level, boxes[:, :2] / 2**level], axis=1)
 
 
 def _polar(tokens: TokenSet, gaze: tuple[float, float] | None) -> tuple[np.ndarray, np.ndarray]:
     """Pixels from the gaze, and radians from +x towards +y."""
     if gaze is not None:
-        x, y = (tokens.centres - gaze).T
+        x, y = (tokens.centres - numbers("gaze", gaze, 2)).T
         return np.hypot(x, y), np.arctan2(y, x)
     if tokens.fixations is None:
         fix = "pass gaze=(x, y) in pixels, or use a method that fixates, such as FoveatedPyramid"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from hra.domains.tokens.embedding.feature_grid import Grid, is_torch, move_to, take_rows
 from hra.domains.tokens.embedding.positions import PositionKind
 from hra.domains.tokens.token_sets.token_set import TokenSet
-from hra.errors import ArrayError, check_kind, needs
-from hra.model.arrays import to_numpy
+from hra.errors import ArrayError, check_choice, check_kind, needs
+from hra.model.arrays import to_numpy, whole_in
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,6 +98,7 @@ class TokenBatch:
 
     def positions(self, kind: PositionKind, grid: Grid | None = None) -> Any:
         """`TokenSet.positions` of all tokens, float32 [B, K, 2, 3 or 6]; 0 for padding."""
+        check_choice("kind", kind, get_args(PositionKind))
         width = {"centres": 2, "level_xy": 3}.get(kind, 6)
         return self._of(lambda tokens: tokens.positions(kind, grid), np.float32, width)
 
@@ -158,14 +159,19 @@ def batch_tokens(
     sets = tuple(token_sets)
     for row, tokens in enumerate(sets):
         check_kind(f"token_sets[{row}]", tokens, TokenSet, fix)
-    given: list[Any] = [tokens.values for tokens in sets] if values is None else list(values)
-    numbers = tuple(range(len(sets)) if images is None else images)
+    if values is not None:
+        check_kind("values", values, Iterable, "pass a list of embeddings [K, D], one for each token set")
+    if images is not None:
+        check_kind("images", images, Iterable, "pass a list of the number of each token set's image")
+    each_values: Iterable[Any] = [tokens.values for tokens in sets] if values is None else values
+    given: list[Any] = [each if is_torch(each) else to_numpy(each) for each in each_values]
+    numbers = tuple(whole_in("images", number) for number in (range(len(sets)) if images is None else images))
     _check(sets, given, numbers)
     shape = (len(sets), max(map(len, sets), default=0), given[0].shape[1] if given else 0)
     torch = bool(given) and is_torch(given[0])
     padded = given[0].new_zeros(shape) if torch else np.zeros(shape, np.float32)
     for row, (tokens, each) in enumerate(zip(sets, given, strict=True)):
-        padded[row, : len(tokens)] = take_rows(each if torch else to_numpy(each), tokens.order)
+        padded[row, : len(tokens)] = take_rows(each, tokens.order)
     return TokenBatch(padded, sets, numbers)
 
 
@@ -173,9 +179,11 @@ def _check(sets: Sequence[TokenSet], values: Sequence[Any], images: Sequence[int
     if not len(sets) == len(values) == len(images):
         what = f"{len(sets)} token sets, {len(values)} arrays of values and {len(images)} image numbers"
         raise ArrayError(what, where="token_sets", fix="pass one of each per token set")
+    if len({is_torch(each) for each in values}) > 1:
+        raise ArrayError("some values are torch tensors and some are not", where="values", fix="pass all of one kind")
     for row, (tokens, each) in enumerate(zip(sets, values, strict=True)):
-        if each.ndim != 2 or len(each) != len(tokens):
-            what = f"values of shape {tuple(each.shape)} for {len(tokens)} tokens"
+        if each.ndim != 2 or len(each) != len(tokens) or not (is_torch(each) or each.dtype.kind in "biuf"):
+            what = f"values of {each.dtype} {list(each.shape)} for {len(tokens)} tokens"
             raise ArrayError(what, where=f"values[{row}]", fix="pass [K, D], as TokenSet.pool returns")
     widths = sorted({each.shape[1] for each in values})
     if len(widths) > 1:

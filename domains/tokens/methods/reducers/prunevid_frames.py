@@ -8,7 +8,7 @@ import numpy as np
 
 from hra.domains.tokens.methods.reducers.merges import Merges, nearest_of, unit_rows
 from hra.errors import ArrayError
-from hra.model.arrays import to_numpy
+from hra.model.arrays import POSITIVE, number_in, to_numpy, whole_in
 from hra.solvers.apportionment import largest_remainder
 from hra.solvers.picking.density_peaks import density_peaks
 
@@ -61,10 +61,11 @@ def prunevid_frames(features: object, budget: int, *, similarity: float = 0.8) -
     >>> made.places[:, 0].tolist(), np.bincount(made.merges.token).tolist()
     ([0, 0, 0, 0], [3, 3, 3, 3])
     """
-    values = to_numpy(features)
-    if values.ndim != 4 or not values.size or not np.isfinite(values).all() or budget < 1:
-        what = f"features of shape {values.shape} and a budget of {budget}"
-        raise ArrayError(what, where="prunevid_frames", fix="pass finite [T, h, w, D] and at least 1")
+    values, budget = to_numpy(features), whole_in("budget", budget, POSITIVE, ArrayError)
+    number_in("similarity", similarity, -1, 1, ArrayError)
+    if values.ndim != 4 or not values.size or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+        what = f"features of {values.dtype} {list(values.shape)}"
+        raise ArrayError(what, where="features", fix="pass finite numbers [T, h, w, D]")
     rows = values.reshape(len(values), -1, values.shape[3]).astype(np.float32)
     segments = _segments(rows.mean(axis=1))
     groups = [group for k in range(segments[-1] + 1) for group in _groups(rows, segments == k, similarity)]

@@ -19,7 +19,7 @@ from hra.domains.tokens.embedding.features import Encoder
 from hra.domains.tokens.embedding.pictures import picture
 from hra.domains.tokens.methods.reducers.merges import Dropped, Merges, Merging
 from hra.domains.tokens.patches.tokens import PatchTokens
-from hra.errors import ArrayError, MetricError
+from hra.errors import ArrayError, MetricError, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.solvers.picking.picker import Picker
@@ -146,9 +146,18 @@ class Reducer(TokenAllocator[MergedTokens]):
         encoder: Encoder | None = None,
         patch: int = 16,
     ) -> None:
-        builder = CellsBuilder(merging or Dropped(), signals, features)
+        merging = Dropped() if merging is None else merging
+        check_kind("merging", merging, Merging, "pass a Merging, or None to drop what is not kept")
+        check_kind("signals", signals, (list, tuple), 'pass names: signals=("shallow",)')
+        builder = CellsBuilder(merging, tuple(signals), features)
         super().__init__(
-            builder, Worth(), InTurn(tuple(rules)), relevance=relevance, encoder=encoder, patch=patch, levels=1
+            builder,
+            Worth(),
+            InTurn(tuple(rules) if isinstance(rules, list) else rules),
+            relevance=relevance,
+            encoder=encoder,
+            patch=patch,
+            levels=1,
         )
         self.reads = reads
         self.signals = signals

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from hra.domains.tokens.methods.regions.descriptors import pool_patches
 from hra.domains.tokens.methods.regions.painting import paint, region_values
 from hra.domains.tokens.methods.regions.region_tree import region_boxes
 from hra.domains.tokens.token_sets.token_set import TokenSet
+from hra.errors import ArrayError
+from hra.model.arrays import to_numpy, whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -33,6 +36,18 @@ class RegionError(ErrorMetric):
 
 
 _NO_TOKENS = np.float32(0.5)  # mid-grey, as for patches
+
+
+def _checked(labels: Any, size: tuple[int, ...], count: int) -> np.ndarray:
+    """Labels int32 [H, W] of ``count`` regions: compiled code would write past its arrays for others."""
+    array, count = to_numpy(labels), whole_in("count", count, kind=ArrayError)
+    if array.shape != size or array.dtype.kind not in "iu":
+        what = f"labels must be integers {list(size)}, got {array.dtype} {list(array.shape)}"
+        raise ArrayError(what, where="labels")
+    if array.size and not (array.min() >= -1 and array.max() < count):
+        what = f"labels of {count} regions go from {array.min()} to {array.max()}"
+        raise ArrayError(what, where="labels", fix=f"use -1 for no region, and 0 .. {count - 1}")
+    return np.ascontiguousarray(array, np.int32)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +83,13 @@ class RegionTokens(TokenSet):
 
     @classmethod
     def of(cls, context: TokenContext, labels: np.ndarray, count: int) -> RegionTokens:
-        """The tokens of ``count`` regions, each with at least one pixel of ``labels`` int32 [H, W]."""
-        patch = context.pyramid.patch
+        """The tokens of ``count`` regions, each with at least one pixel of ``labels`` int32 [H, W].
+
+        Raises
+        ------
+        ArrayError : labels of another kind or size, or of a region that is not among the ``count``.
+        """
+        labels, patch = _checked(labels, context.image.shape[:2], count), context.pyramid.patch
         values = region_values(context.pyramid.image, labels, region_boxes(labels, count), patch)
         relevance = pool_patches(context.relevance[..., None], labels, count, patch)[:, 0]
         height, width = labels.shape

@@ -19,7 +19,7 @@ from hra.domains.tokens.methods.sampled.arcs import (
     visible_areas,
 )
 from hra.domains.tokens.methods.sampled.tokens import SampledTokens
-from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation
+from hra.domains.tokens.relevance.fixation import FixationFinder, PeakFixation, check_finder
 from hra.errors import ArrayError
 from hra.model.arrays import number_in
 from hra.model.hierarchy import Hierarchy
@@ -94,6 +94,8 @@ class RingBuilder(TokenBuilder[SampledTokens]):
     growing: bool = True
 
     def __post_init__(self) -> None:
+        if self.fixation is not None:
+            check_finder(self.fixation)
         number_in("foveal_share", self.foveal_share, 0, 1, ArrayError)
         number_in("foveal_radius", self.foveal_radius, 0, np.inf, ArrayError, ends=False)
         number_in("field_of_view", self.field_of_view, 0, 180, ArrayError, ends=False)

@@ -73,7 +73,7 @@ def test_embeddings_take_the_place_of_pixels(smooth_noise):
 
 def test_embeddings_of_other_tokens_are_refused(smooth_noise):
     sets = token_sets(smooth_noise, 4, 6)
-    with pytest.raises(ArrayError, match=r"\(5, 3\) for 6 tokens"):
+    with pytest.raises(ArrayError, match=r"\[5, 3\] for 6 tokens"):
         batch_tokens(sets, [np.zeros((4, 3)), np.zeros((5, 3))])
     with pytest.raises(ArrayError, match="2 token sets, 1 arrays"):
         batch_tokens(sets, [np.zeros((4, 3))])

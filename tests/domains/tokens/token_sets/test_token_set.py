@@ -102,7 +102,7 @@ def test_positions_in_another_grid_are_stretched_over_the_image(smooth_noise):
     whole = allocator.realize(allocator.allocate((smooth_noise(96, 128), ""), 48))
     found = whole.positions("boxes", grid=(24, 24))
     assert found[0].tolist() == [0, 0, 3, 4, 3, 4] and found[-1].tolist() == [21, 20, 24, 24, 3, 4]
-    with pytest.raises(HraError, match="unknown kind of positions 'wavelet'"):
+    with pytest.raises(HraError, match="kind 'wavelet' is unknown"):
         whole.positions("wavelet")  # pyright: ignore[reportArgumentType]
 
 
