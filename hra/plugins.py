@@ -28,7 +28,7 @@ def _members(point: EntryPoint) -> list[EntryPoint]:
     """The items of a mapping as entry points; what is no mapping of names stays, and fails by its own name."""
     try:
         return [_Item(name, point, item) for name, item in _items(point)]
-    except Exception:
+    except (Exception, SystemExit):
         return [point]
 
 
@@ -83,7 +83,7 @@ def load(group: Group, name: str) -> Any:
     (point,) = points.values()
     try:
         return _items(point) if name.startswith("_") else point.load()
-    except Exception as error:  # at import, other people's code may raise anything
+    except (Exception, SystemExit) as error:  # at import, other people's code may raise anything; scripts exit
         reason = f"{name!r} cannot be loaded: {type(error).__name__}: {error}"
         fix = f"{group}: reinstall or remove the package {_package(point)}"
         raise HraError(reason, where=point.value, fix=fix) from error

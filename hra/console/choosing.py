@@ -55,7 +55,7 @@ def choose(group: Group, text: str, promised: type[Chosen]) -> Chosen:
     Raises
     ------
     HraError : nothing is registered under that name, or it cannot be loaded; options that it does not have, values of
-        another type; or what it makes is not a ``promised``. What its constructor raises is passed on.
+        another type; its constructor raises; or what it makes is not a ``promised``.
     """
     name, _, options = text.partition(":")
     return _make(group, name.strip(), _tree(options, text), promised)
@@ -81,6 +81,9 @@ def _tree(options: str, text: str) -> _Tree:
 
 def _make(group: Group, name: str, tree: _Tree, promised: type[Chosen]) -> Chosen:
     factory = load(group, name)
+    if not callable(factory):
+        what = f"{name!r} is {factory!r:.80}, which cannot be called"
+        raise HraError(what, where=group, fix="tell the authors of its package")
     parameters = _parameters(factory)
     arguments = {}
     for key, branch in tree.items():
@@ -90,9 +93,12 @@ def _make(group: Group, name: str, tree: _Tree, promised: type[Chosen]) -> Chose
         arguments[key] = _value(f"{name}:{key}", branch, parameters[key])
     try:
         made = factory(**arguments)
-    except (TypeError, ValueError) as error:
-        fix = f"give its options: {', '.join(parameters)}"
-        raise HraError(f"{name!r} cannot be made: {error}", where=group, fix=fix) from error
+    except (HraError, MemoryError):
+        raise
+    except Exception as error:  # other people's code may raise anything
+        fix = f"give its options: {', '.join(parameters)}" if parameters else "tell the authors of its package"
+        what = f"{name!r} cannot be made: {type(error).__name__}: {error}"
+        raise HraError(what, where=group, fix=fix) from error
     if not isinstance(made, promised):
         what = f"{name!r} makes a {type(made).__name__}, which is not a {promised.__name__}"
         raise HraError(what, where=group, fix="tell the authors of its package")

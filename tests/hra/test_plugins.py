@@ -29,6 +29,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
             EntryPoint("twice", "hra.domains.meshes.metrics.screen_error:ScreenError", "hra.metrics"),
             EntryPoint("twice", "hra.domains.textures.metrics:TexelError", "hra.metrics"),
             EntryPoint("raises", "tests.helpers.raises:Thing", "hra.metrics"),
+            EntryPoint("exits", "tests.helpers.exits:Thing", "hra.metrics"),
         ],
     }
     monkeypatch.setattr(plugins, "find_registered", lambda group: points.get(group, []))
@@ -72,7 +73,9 @@ def test_what_several_packages_register_is_nobodys():
 def test_whatever_a_module_raises_at_import_is_the_reason():
     with pytest.raises(HraError, match="'raises' cannot be loaded: ZeroDivisionError"):
         plugins.load("hra.metrics", "raises")
-    assert plugins.failures("hra.metrics").keys() == {"twice", "raises"}
+    with pytest.raises(HraError, match="'exits' cannot be loaded: SystemExit: 3"):
+        plugins.load("hra.metrics", "exits")
+    assert plugins.failures("hra.metrics").keys() == {"twice", "raises", "exits"}
     assert plugins.failures("hra.traversals").keys() == {"gone", "broken"}
 
 

@@ -35,7 +35,9 @@ def plug_ins(monkeypatch):
     """Third-party backends: one correct, one wrong, one that fails at import."""
     monkeypatch.setitem(sys.modules, "plug_ins", SimpleNamespace(correct=CORRECT, wrong=WRONG))
     values = {"correct": "plug_ins:correct", "wrong": "plug_ins:wrong", "broken": "no_such_module:backend"}
-    points = EntryPoints(EntryPoint(name, value, "hra.backends") for name, value in values.items())
+    twice = [("twice", "plug_ins:correct"), ("twice", "plug_ins:wrong"), ("same", "plug_ins:correct")]
+    pairs = [*values.items(), *twice, ("same", "plug_ins:correct"), ("exits", "tests.helpers.exits:Thing")]
+    points = EntryPoints(EntryPoint(name, value, "hra.backends") for name, value in pairs)
     for module in (backends, selftest):
         monkeypatch.setattr(module, "entry_points", lambda **match: points.select(**match))
 
@@ -62,6 +64,17 @@ def test_entry_points_are_backends():
     np.testing.assert_array_equal(found.data, build_pyramid(IMAGE, backend="reference").data)
     with pytest.raises(BackendUnavailable, match="no_such_module"):
         build_pyramid(IMAGE, backend="broken")
+    with pytest.raises(BackendUnavailable, match="'exits' cannot be loaded: SystemExit"):
+        build_pyramid(IMAGE, backend="exits")
+
+
+@pytest.mark.usefixtures("plug_ins")
+def test_a_backend_that_several_packages_register_is_nobodys():
+    with pytest.raises(BackendUnavailable, match="several packages register the backend 'twice'"):
+        build_pyramid(IMAGE, backend="twice")
+    np.testing.assert_array_equal(
+        build_pyramid(IMAGE, backend="same").data, build_pyramid(IMAGE, backend="correct").data
+    )
 
 
 @pytest.mark.usefixtures("plug_ins")

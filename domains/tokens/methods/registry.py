@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from hra.console.choosing import choose
 from hra.domains.tokens.allocator import TokenAllocator
 from hra.domains.tokens.methods.adaptive_stratified import AdaptiveStratified
 from hra.domains.tokens.methods.difficulty_aware import DifficultyAware
@@ -36,7 +37,7 @@ from hra.domains.tokens.methods.two_pass import TwoPass
 from hra.domains.tokens.methods.uniform_grid import UniformGrid
 from hra.domains.tokens.methods.vortex import Vortex
 from hra.errors import HraError
-from hra.plugins import available, load
+from hra.plugins import available
 
 PRESETS: Mapping[str, type[Any]] = MappingProxyType(
     {
@@ -80,7 +81,7 @@ def preset(name: str) -> TokenAllocator[Any]:
 
     Raises
     ------
-    HraError : there is none of that name, or it cannot be loaded.
+    HraError : there is none of that name, or it cannot be loaded or made.
 
     Examples
     --------
@@ -96,4 +97,4 @@ def preset(name: str) -> TokenAllocator[Any]:
     if not isinstance(name, str) or name not in available("hra.methods"):
         known = ", ".join(method_names())
         raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {known}")
-    return load("hra.methods", name)()
+    return choose("hra.methods", name, TokenAllocator)

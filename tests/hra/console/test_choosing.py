@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -114,7 +115,22 @@ def test_options_are_what_the_annotations_say():
 def test_what_is_no_traversal_is_refused():
     with pytest.raises(HraError, match="makes a Odd, which is not a Traversal"):
         choose_traversal("odd")
-    with pytest.raises(HraError, match="'odd' cannot be made: out of range"):
+    with pytest.raises(HraError, match="'odd' cannot be made: ValueError: out of range"):
         choose_traversal("odd:fail=true")
     with pytest.raises(HraError, match="'3' is not a value"):
         choose_traversal("odd:other=3")
+
+
+@pytest.mark.parametrize("thing", [5, None, SimpleNamespace()])
+def test_what_cannot_be_called_is_refused(monkeypatch: pytest.MonkeyPatch, thing: Any):
+    monkeypatch.setattr(plugins, "find_registered", lambda group: [EntryPoint("odd", "its:place", group)])
+    monkeypatch.setattr(EntryPoint, "load", lambda _: thing)
+    with pytest.raises(HraError, match="'odd' is .*, which cannot be called"):
+        choose_traversal("odd")
+
+
+def test_whatever_a_constructor_raises_is_the_reason(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(plugins, "find_registered", lambda group: [EntryPoint("odd", "its:place", group)])
+    monkeypatch.setattr(EntryPoint, "load", lambda _: lambda: 1 // 0)
+    with pytest.raises(HraError, match="'odd' cannot be made: ZeroDivisionError"):
+        choose_traversal("odd")

@@ -6,11 +6,14 @@ import importlib
 import inspect
 import math
 import pkgutil
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from hra import plugins
 from hra.domains import tokens
 from hra.errors import HraError
 
@@ -53,6 +56,15 @@ def test_a_preset_is_data():
 @every
 def test_a_preset_by_name(name: str):
     assert type(tokens.preset(name)) is tokens.PRESETS[name]
+
+
+@pytest.mark.parametrize("made", [5, lambda: 5, lambda: 1 // 0, lambda needed: needed])
+def test_a_method_of_another_package_that_cannot_be_made_is_named(made: Any, monkeypatch: pytest.MonkeyPatch):
+    point = EntryPoint("theirs", "their:method", "hra.methods")
+    monkeypatch.setattr(plugins, "find_registered", lambda group: [point])
+    monkeypatch.setattr(EntryPoint, "load", lambda _: made)
+    with pytest.raises(HraError, match="'theirs'"):
+        tokens.preset("theirs")
 
 
 def test_an_unknown_name_lists_the_known_ones():
