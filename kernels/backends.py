@@ -183,12 +183,15 @@ def load_backend(name: str) -> Any:
     try:
         if name in BUILT_IN:
             return import_module(BUILT_IN[name])
-        found = list(entry_points(group="hra.backends", name=name))
+        found = {point.value: point for point in entry_points(group="hra.backends", name=name)}
+        if len(found) > 1:  # whichever came first would be a choice that nobody made
+            what = f"several packages register the backend {name!r}: {', '.join(found)}"
+            raise BackendUnavailable(what, where="argument backend", fix="uninstall all but one of them")
         if found:
-            return found[0].load()
+            return next(iter(found.values())).load()
     except BackendUnavailable:
         raise
-    except Exception as error:  # a broken driver or library may raise anything at import
+    except (Exception, SystemExit) as error:  # a broken driver or library may raise anything at import
         reason = f"the backend {name!r} cannot be loaded: {type(error).__name__}: {error}"
         raise BackendUnavailable(reason, where="argument backend", fix="use backend='auto'") from error
     known = ", ".join(["auto", *BUILT_IN])

@@ -125,7 +125,7 @@ def test_what_is_no_traversal_is_refused():
 def test_what_cannot_be_called_is_refused(monkeypatch: pytest.MonkeyPatch, thing: Any):
     monkeypatch.setattr(plugins, "find_registered", lambda group: [EntryPoint("odd", "its:place", group)])
     monkeypatch.setattr(EntryPoint, "load", lambda _: thing)
-    with pytest.raises(HraError, match="'odd' is .*, which cannot be called"):
+    with pytest.raises(HraError, match=r"'odd' is .*, which cannot be called"):
         choose_traversal("odd")
 
 
