@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from hra.console import JsonOption, folder_or, make_folder, running, write_json
+from hra.errors import FileError
 
 
 def encoder(
@@ -25,6 +26,9 @@ def encoder(
     from hra_lab.evaluation.encoder.vit import agreement, read_vit, weights_file
     from hra_lab.inputs.photos import half_of, listed, middle_square, photo
 
+    if not photos.is_dir():
+        what = "the folder does not exist" if not photos.exists() else "this is a file, not a folder"
+        raise FileError(what, where=str(photos), fix="unpack the packages of hra_lab/inputs/photos.py into a folder")
     file = weights_file() if weights is None else weights
     vit, found, skipped = read_vit(file), [], []
     for entry in listed():

@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from hra.errors import ImageError
+from hra.files.local_files import read_regular
+
 HALVES = ("development", "test")
 _PICTURE = re.compile(rb"RIFF(....)WEBP", re.DOTALL)
 _SMALLEST = 12_000  # bytes of a picture in a resource file that is counted
@@ -37,7 +40,7 @@ def photo(folder: Path | None, package: str, file: str) -> Image.Image:
 
     Raises
     ------
-    FileNotFoundError : the package is not there, or has no such file.
+    FileNotFoundError : the package is not there, or has no such file. ImageError : the file is damaged.
     """
     name, _, number = file.partition("#")
     module = {"scikit-image": "skimage", "scikit-learn": "sklearn"}.get(package)
@@ -46,12 +49,18 @@ def photo(folder: Path | None, package: str, file: str) -> Image.Image:
     found = next((one for one in root.rglob(name) if one.is_file() and not one.is_symlink()), None) if root else None
     if found is None:
         raise FileNotFoundError(f"{name} of {package} is not below {root or 'a folder of packages'}")
-    if not number:
-        return Image.open(found)
-    content = found.read_bytes()
-    starts = [(one.start(), int.from_bytes(one[1], "little") + 8) for one in _PICTURE.finditer(content)]
-    start, size = [one for one in starts if one[1] > _SMALLEST][int(number)]
-    return Image.open(io.BytesIO(content[start : start + size]))
+    content = read_regular(found)
+    try:
+        if number:
+            starts = [(one.start(), int.from_bytes(one[1], "little") + 8) for one in _PICTURE.finditer(content)]
+            start, size = [one for one in starts if one[1] > _SMALLEST][int(number)]
+            content = content[start : start + size]
+        picture = Image.open(io.BytesIO(content))
+        picture.load()
+    except (OSError, IndexError, SyntaxError) as error:  # SyntaxError is what Pillow says of broken PNG
+        what = f"{file} of {package} cannot be read: {error}"
+        raise ImageError(what, where=str(found), fix="unpack the package again") from error
+    return picture
 
 
 def middle_square(picture: Image.Image, side: int) -> np.ndarray:

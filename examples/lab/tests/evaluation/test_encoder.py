@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hra.errors import HraError, MissingExtra
+from hra.errors import FileError, HraError, MissingExtra
 
 torch = pytest.importorskip("torch")
 
+from hra_lab.commands.encoder import encoder  # noqa: E402
 from hra_lab.evaluation.encoder import ways  # noqa: E402
 from hra_lab.evaluation.encoder.adapter import trained  # noqa: E402
 from hra_lab.evaluation.encoder.reading import CELLS, reading_of  # noqa: E402
@@ -121,6 +122,15 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.onnx").write_bytes(b"\x3a\x00")
     with pytest.raises(HraError, match="no encoder"):
         read_vit(tmp_path / "a.onnx")
+    with pytest.raises(FileError, match="does not exist"):
+        read_vit(tmp_path / "b.onnx")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "a.txt"])
+def test_photos_that_are_no_folder_are_refused_before_the_work(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.txt").touch()
+    with pytest.raises(FileError, match="folder"):
+        encoder(tmp_path / name, weights=tmp_path / "a.txt")
 
 
 def test_the_rebuilt_encoder_is_that_of_the_file() -> None:

