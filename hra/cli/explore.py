@@ -82,6 +82,7 @@ def _serve(request: PageRequest, port: int) -> None:
     try:
         import uvicorn
 
+        from hra.pages.explore.connections import settings
         from hra.pages.explore.server import Asked, application, form
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error.name or "starlette", "serve") from error
@@ -101,9 +102,8 @@ def _serve(request: PageRequest, port: int) -> None:
                 progress("reading what questions may be about")
                 make(Asked(_QUESTION))
         typer.echo(f"open http://127.0.0.1:{port}/ (Ctrl-C ends it)")
-        settings = uvicorn.Config(served, log_level="warning", limit_concurrency=64, timeout_keep_alive=5)
         with suppress(KeyboardInterrupt):
-            uvicorn.Server(settings).run(sockets=[place])
+            uvicorn.Server(settings(served)).run(sockets=[place])
 
 
 def _listening(port: int) -> socket.socket:
