@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ import ray
 from hra import __version__
 from hra.domains import tokens
 from hra.domains.tokens.corpus.job import write_shard
-from hra.errors import FileError, check_kind, wrong_kind
+from hra.domains.tokens.corpus.rows import as_text, rows_of
+from hra.errors import FileError, HraError, check_kind, wrong_kind
 from hra.files.job_folder import open_job
 from hra.files.local_files import local_path
 from hra.files.processes import keep_freed_memory
@@ -34,7 +36,7 @@ def remaining(names: Iterable[str], out: str | os.PathLike[str]) -> list[str]:
 
     Raises
     ------
-    HraError : names that are none, or a single text.
+    HraError : names that are none or there twice, or a single text.
     FileError : a file that cannot be read or taken away, or is whole and has no column ``id``.
 
     Examples
@@ -49,8 +51,12 @@ def remaining(names: Iterable[str], out: str | os.PathLike[str]) -> list[str]:
     names = list(names)
     for number, name in enumerate(names):
         check_kind(f"names[{number}]", name, str, fix)
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:  # which of them has the row cannot be told
+        fix = "pass each id once; rows of one image with several questions need ids of their own, in a column id"
+        raise HraError(f"{twice[0]!r:.200} is named more than once", where="names", fix=fix)
     done = {name for file in sorted(local_path(out).glob("*.parquet")) for name in _ids(file)}
-    return [name for name in names if name not in done]
+    return [name for name in names if as_text(name) not in done]
 
 
 def _ids(file: Path) -> list[str]:
@@ -116,13 +122,18 @@ class TokenAllocation(tokens.TokenAllocation):
 
     def __call__(self, batch: Any) -> Any:
         """The rows of a batch, a table of PyArrow; with a folder ``out`` only their ``id`` and ``error``."""
-        table = super().__call__(batch.to_dict("list") if hasattr(batch, "to_dict") else batch)
+        rows = batch.to_dict("list") if hasattr(batch, "to_dict") else batch
+        table = super().__call__(rows)
         if not self.out:
             return table
-        write_shard(Path(self.out, _file_of(table["id"].to_pylist())), table)
+        asked = [str(row.get("question")) for row in rows_of(rows)]
+        write_shard(Path(self.out, _file_of(table["id"].to_pylist(), asked)), table)
         return table.select(["id", "error"])
 
 
-def _file_of(names: list[str]) -> str:
-    """A file for these images: Ray repeats the batch of an actor that died, which must not have two of them."""
-    return f"{hashlib.sha256(json.dumps(names).encode()).hexdigest()[:32]}.parquet"
+def _file_of(names: list[str], asked: list[str]) -> str:
+    """A file for these images and questions: Ray repeats the batch of an actor that died, which must not have two.
+
+    The same images with other questions are another batch, whose rows must not take the place of these.
+    """
+    return f"{hashlib.sha256(json.dumps([names, asked]).encode()).hexdigest()[:32]}.parquet"

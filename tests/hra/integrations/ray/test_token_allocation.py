@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,6 +74,27 @@ def test_actors_that_write_leave_one_whole_file_for_each_batch(hra_ray: Any, pic
         assert expected in [pq.read_table(file) for file in (tmp_path / "rows").glob("*.parquet")]
     assert len(list((tmp_path / "rows").glob("*.parquet"))) == 2
     assert hra_ray.remaining([*names, "new.png"], tmp_path / "rows") == ["new.png"]
+
+
+def test_other_questions_about_the_same_images_are_other_rows(hra_ray: Any, pictures: Path, tmp_path: Path):
+    names = sorted(map(str, pictures.iterdir()))[:2]
+    allocate = hra_ray.TokenAllocation(**SETTINGS, out=str(tmp_path / "rows"))
+    for question in ("what is at the left?", "what is at the right?"):
+        allocate({"path": names, "question": [question] * 2})
+    rows = [name for file in (tmp_path / "rows").glob("*.parquet") for name in pq.read_table(file)["id"].to_pylist()]
+    assert sorted(rows) == sorted(names * 2)
+
+
+def test_names_that_are_there_twice_are_refused(hra_ray: Any, tmp_path: Path):
+    _write(tmp_path / "a.parquet", NAMES[:1])
+    with pytest.raises(HraError, match=r"'0\.png' is named more than once"):
+        hra_ray.remaining([NAMES[0], *NAMES], tmp_path)
+
+
+def test_a_name_that_is_no_text_is_found_again(hra_ray: Any, pictures: Path, tmp_path: Path):
+    name = os.fsdecode(b"\xff.png")
+    hra_ray.TokenAllocation(**SETTINGS, out=str(tmp_path))({"path": [name]})
+    assert hra_ray.remaining([name, "new.png"], tmp_path) == ["new.png"]
 
 
 def test_rows_of_other_settings_are_not_mixed(hra_ray: Any, tmp_path: Path):
