@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import stat
 import struct
 import threading
 import weakref
@@ -45,6 +46,9 @@ class Grid:
 
     size: tuple[int, int]
     tile: tuple[int, int]
+
+
+_IN_MEMORY = "image"  # the format of what is read at once
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ class RegionFile:
         cache_bytes: int,
         channels: Sequence[int] | None,
         window: tuple[float, float] | None,
+        state: tuple[int, int] | None,
     ) -> None:
+        self._state = None if reader.format == _IN_MEMORY else state
         self.path, self.format, self.spacing = path, reader.format, reader.spacing
         self._reader, self._limit, self._channels, self._window = reader, cache_bytes, channels, window
         self._kept: OrderedDict[tuple[int, int, int], np.ndarray] = OrderedDict()
@@ -111,19 +117,30 @@ class RegionFile:
         Raises
         ------
         ImageError : it is damaged, cut off, or its values have no range; names the tile.
+        FileError : the file has changed since it was opened.
         """
         key = level, row, column
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-            tile = self._decode(*key)
+            try:
+                tile = self._decode(*key)
+            finally:  # a tile that looks damaged may be one of another file
+                self._check_same()
             self.tiles_read += 1
             self._kept[key] = tile
             self._bytes += tile.nbytes
             while self._bytes > self._limit and len(self._kept) > 1:
                 self._bytes -= self._kept.popitem(last=False)[1].nbytes
         return tile
+
+    def _check_same(self) -> None:
+        """Whoever chose by what was read before would get pixels that have nothing to do with it."""
+        now = None if self._state is None else _state(self.path)
+        if now is not None and now != self._state:
+            fix = "open it again, and choose again"
+            raise FileError("the file has changed since it was opened", where=str(self.path), fix=fix)
 
     def _decode(self, level: int, row: int, column: int) -> np.ndarray:
         grid = self._reader.grids[level]
@@ -214,7 +231,7 @@ def open_regions(
     if window is not None and not window[0] < window[1]:
         raise ImageError(f"a window from {window[0]:g} to {window[1]:g}", where="window", fix="pass (low, high)")
     file = local_path(path)
-    kind = file.suffix.lower()
+    kind, state = file.suffix.lower(), _state(file)
     if os.path.isdir(file):  # False for names that no system accepts; opening them says why
         reader = _zarr(file, channels)
     else:
@@ -228,7 +245,16 @@ def open_regions(
             reader = _tiff(file, channels)
         else:
             reader = _whole(file)
-    return RegionFile(file, reader, cache_bytes, channels, window)
+    return RegionFile(file, reader, cache_bytes, channels, window, state)
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Bytes of a file and when it was changed; None of a folder, and where nothing is known."""
+    try:
+        known = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return None if stat.S_ISDIR(known.st_mode) else (known.st_size, known.st_mtime_ns)
 
 
 def is_regions(path: Any) -> bool:
@@ -242,7 +268,7 @@ def is_regions(path: Any) -> bool:
 def _whole(file: Path) -> _Reader:
     """What has no tiles of its own, read at once."""
     image = np.rint(load_image(file) * 255).astype(np.uint8)
-    return _Reader("image", [Grid(image.shape[:2], (_SIDE, _SIDE))], _cut_from(image))
+    return _Reader(_IN_MEMORY, [Grid(image.shape[:2], (_SIDE, _SIDE))], _cut_from(image))
 
 
 def _cut_from(image: np.ndarray) -> Callable[[int, int, int], np.ndarray]:

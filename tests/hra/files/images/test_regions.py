@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import resource
 import warnings
 import zlib
@@ -341,6 +342,29 @@ def test_sides_and_offsets_beyond_32_bits(tmp_path):
     assert image.levels[0].shape == (70_000, 70_000, 3) and image.tiles == grid * grid
     assert (image.levels[0][69_990:70_000, 69_900:69_999] == 200).all() and not image.levels[0][40_000:40_010, :9].any()
     assert image.tiles_read == 2
+
+
+def test_a_file_that_changes_while_it_is_open_is_refused(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (128, 128, 3), np.uint8)
+    file = write(tmp_path / "a.tif", pixels, tile=(64, 64))
+    image = open_regions(file)
+    np.testing.assert_array_equal(image.levels[0][:64, :64], pixels[:64, :64])
+    write(file, 255 - pixels, tile=(64, 64))
+    os.utime(file, ns=(0, 0))
+    np.testing.assert_array_equal(image.levels[0][:64, :64], pixels[:64, :64])  # kept from before
+    with pytest.raises(FileError, match="changed since it was opened"):
+        _ = image.levels[0][:64, 64:]
+    file.write_bytes(b"")
+    with pytest.raises(FileError, match="changed since it was opened"):
+        _ = image.levels[0][64:, 64:]
+
+
+def test_an_image_that_is_read_at_once_stays_what_it_was(tmp_path):
+    file = tmp_path / "a.png"
+    Image.new("RGB", (40, 30), "red").save(file)
+    image = open_regions(file)
+    Image.new("RGB", (50, 30), "blue").save(file)
+    assert (image.levels[0][:30, :40] == (255, 0, 0)).all()
 
 
 def test_the_cache_keeps_to_its_limit(tmp_path):
