@@ -6,7 +6,7 @@ import hra
 from hra.domains.points.cloud.cloud_tree import CloudTree
 from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.metrics.cloud_error import CloudError
-from hra.errors import HierarchyError, HraError
+from hra.errors import HierarchyError, HraError, check_kind
 
 
 class PointAllocator(hra.HierarchicalResourceAllocator):
@@ -38,7 +38,8 @@ class PointAllocator(hra.HierarchicalResourceAllocator):
         if not isinstance(tree, CloudTree):
             what = f"a {type(tree).__name__} is not a tree of points"
             raise HraError(what, where="PointAllocator", fix="pass points.build(cloud) first")
-        super().__init__(tree.hierarchy, metric or CloudError(), traversal or hra.Hull())
+        metric, traversal = CloudError() if metric is None else metric, hra.Hull() if traversal is None else traversal
+        super().__init__(tree.hierarchy, metric, traversal)
         self.tree = tree
 
     def realize(self, allocation: hra.Allocation) -> PointCloud | SplatCloud:
@@ -48,6 +49,7 @@ class PointAllocator(hra.HierarchicalResourceAllocator):
         ------
         HierarchyError : the allocation is of another tree, or of a pool (realize the pool's parts instead).
         """
+        check_kind("allocation", allocation, hra.Allocation, "pass what allocate(camera, budget) returned")
         if not allocation.hierarchy.same_as(self.tree.hierarchy):
             raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
         return self.tree.take(allocation.cut)

@@ -20,6 +20,7 @@ GROUND = textures.PlaneScene.ground(IMAGE)
 # One of every type that a caller may have at hand.
 WRONG = (None, True, 7, b"x", [], [1, 2], (), {}, range(3), object(), int, np, np.zeros((0, 3)), np.array(["a"]))
 CHOSEN = tokens.GridTopK().realize(tokens.GridTopK().allocate((IMAGE, ""), 1))
+TREE = points.build(points.PointCloud(np.eye(3)))
 MAXIMA = tokens.relevance_pyramid(np.eye(3))
 STREAMED, STREAM = tokens.StreamedPyramid(), tokens.StreamedImage.read(np.zeros((64, 64, 3), np.uint8))
 
@@ -46,6 +47,15 @@ BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "points.build_out_of_core": lambda wrong, out: points.build_out_of_core(wrong, out, memory=2**30),
     "points.load_points": lambda wrong, _: points.load_points(wrong),
     "points.PointAllocator": lambda wrong, _: points.PointAllocator(wrong),
+    "points.PointAllocator, metric": lambda wrong, _: points.PointAllocator(TREE, within(wrong)),
+    "points.PointAllocator, traversal": lambda wrong, _: points.PointAllocator(TREE, None, within(wrong)),
+    "points.realize": lambda wrong, _: points.PointAllocator(TREE).realize(wrong),
+    "points.CloudError": lambda wrong, _: points.CloudError(within(wrong)),
+    "points.PictureError": lambda wrong, _: points.PictureError(within(wrong)),
+    "points.PointCloud, origin": lambda wrong, _: points.PointCloud(np.eye(3), origin=within(wrong)),
+    "points.PointCloud, fields": lambda wrong, _: points.PointCloud(np.eye(3), fields=within(wrong)),
+    "points.save_points": lambda wrong, out: points.save_points(out.with_suffix(".ply"), wrong),
+    "points.save_tree": lambda wrong, out: points.save_tree(out.with_suffix(".hpt"), wrong),
     "textures.TextureAllocator": lambda wrong, _: textures.TextureAllocator(wrong),
     "textures.TextureSet": lambda wrong, _: textures.TextureSet(wrong),
     "textures.TextureStreamer": lambda wrong, _: textures.TextureStreamer(wrong, 10),

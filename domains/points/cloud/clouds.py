@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_kind
 
 # How many harmonics the bands up to each have, the constant one aside.
 BANDS = (0, 3, 8, 15)
@@ -40,7 +40,10 @@ def rows(name: str, values: Any, shape: tuple[int | None, ...], low: float = -np
 
 
 def _origin(values: Any) -> tuple[float, float, float]:
-    found = np.asarray(values, np.float64)
+    try:
+        found = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
     if found.shape != (3,) or not np.isfinite(found).all():
         raise ArrayError(f"the origin must be three finite numbers, got {values!r}"[:200], where="origin")
     x, y, z = found.tolist()
@@ -94,6 +97,7 @@ class PointCloud:
         if self.radii is not None:
             object.__setattr__(self, "radii", rows("radii", self.radii, (len(positions),), 0))
         object.__setattr__(self, "origin", _origin(self.origin))
+        check_kind("fields", self.fields, Mapping, "pass a dict from the name of each field to its values [P]")
         object.__setattr__(self, "fields", {name: _field(name, v, len(positions)) for name, v in self.fields.items()})
 
     def __len__(self) -> int:

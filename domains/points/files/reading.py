@@ -27,7 +27,7 @@ from hra.domains.points.files.origins import axis_origin
 from hra.domains.points.files.ply_columns import SPLAT, field_columns
 from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
 from hra.domains.points.files.suffixes import NOT_READ, READ
-from hra.errors import FileError, HraError, RepairWarning, warn
+from hra.errors import FileError, HraError, RepairWarning, check_kind, warn
 from hra.files.atomic_write import write_atomically
 from hra.files.images.opening import decoded_upright
 from hra.files.json_text import parse_object
@@ -170,6 +170,7 @@ def save_points(path: str | os.PathLike[str], cloud: PointCloud | SplatCloud) ->
     ...     len(points.load_points(f"{folder}/two.ply"))
     2
     """
+    check_kind("cloud", cloud, (PointCloud, SplatCloud), "pass a cloud; trees are written by save_tree")
     suffix = local_path(path).suffix.lower()
     if suffix not in (".ply", ".laz"):
         raise FileError(f"the format {suffix[:20]!r} is not written here", where=str(path), fix="use .ply, .laz")

@@ -11,7 +11,7 @@ import numpy as np
 from hra.domains.points.cloud.cloud_tree import FIELD, CloudTree
 from hra.domains.points.cloud.clouds import BANDS, PointCloud, SplatCloud
 from hra.domains.points.files.suffixes import BUILT
-from hra.errors import FileError, HraError
+from hra.errors import FileError, HraError, check_kind
 from hra.files.atomic_write import write_atomically
 from hra.files.limits import enough_memory
 from hra.files.local_files import local_path, open_regular
@@ -42,6 +42,7 @@ def save_tree(path: str | os.PathLike[str], tree: CloudTree) -> None:
     2
     """
     check_suffix(path)
+    check_kind("tree", tree, CloudTree, "pass points.build(cloud); clouds are written by save_points")
     held = tree.hierarchy.node
     arrays = {name: held[name] for name in (*_KINDS[tree.kind.unit][1], "harmonics", "harmonic_loss") if name in held}
     whole = {"kind": np.array(tree.kind.unit), "parent": tree.parent, **arrays}

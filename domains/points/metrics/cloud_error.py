@@ -10,7 +10,7 @@ import numpy as np
 import hra
 from hra.camera import Occlusion, View, views_of
 from hra.domains.points.cloud.moments import at_least_the_children
-from hra.errors import MetricError
+from hra.errors import MetricError, check_kind
 
 
 @final
@@ -50,6 +50,7 @@ class CloudError(hra.ErrorMetric):
     unit = "color2 px"
 
     def __post_init__(self) -> None:
+        check_kind("contrast", self.contrast, (int, float, np.number), "pass a finite number of 0 or more")
         if not 0 <= self.contrast < np.inf:
             raise MetricError(f"the contrast {self.contrast!r} must be finite and >= 0", where="CloudError")
         object.__setattr__(self, "additive", self.occlusion is None)

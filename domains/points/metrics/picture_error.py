@@ -21,7 +21,7 @@ from hra.domains.points.cloud.clouds import PointCloud, SplatCloud
 from hra.domains.points.cloud.moments import at_least_the_children
 from hra.domains.points.metrics.cloud_error import acuity_of
 from hra.domains.points.pictures.rendering import LEAST, OPAQUE, REACH, disc_radii, projected_covariances
-from hra.errors import MetricError
+from hra.errors import MetricError, check_kind
 
 # Where even an opaque Gaussian covers less than the least.
 _FARTHEST = -2 * float(np.log(LEAST))
@@ -70,6 +70,7 @@ class PictureError(hra.ErrorMetric):
     additive = False
 
     def __post_init__(self) -> None:
+        check_kind("background", self.background, (int, float, np.number), "pass a number from 0 to 1")
         if not 0 <= self.background <= 1:
             raise MetricError(f"the background {self.background!r} must be in 0 .. 1", where="PictureError")
 
