@@ -17,7 +17,7 @@ from hra.domains.textures import formats
 from hra.domains.textures.formats import TexelFormat
 from hra.domains.textures.sources.tile_cache import openimageio
 from hra.errors import FileError, ImageError, warn
-from hra.files.images.opening import as_image_error, header_orientation
+from hra.files.images.opening import as_image_error, header_orientation, white_is_zero
 from hra.files.local_files import local_path, open_regular
 
 # Readers of OpenImageIO that decode a file by itself; others make up pixels or follow further files.
@@ -29,6 +29,9 @@ _FORMATS = (
 _MOST_PIXELS_PER_BYTE = dict.fromkeys(("bmp", "dds", "gif", "jpeg", "pnm", "targa"), 4096) | {"png": 8 * 1032}
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # of each colour type
 _DDS_BLOCKS = 4  # the flag of DDS files whose texels a code names, not masks
+_DDS_CUBE, _DX10_CUBE = 0x200, 4
+# Photometric interpretations of TIFF: those from 8 on are kinds of CIELab, the last two LogL and LogLuv.
+_WHITE_IS_0, _PALETTE, _NO_COLORS = 0, 3, (8, 9, 10, 32844, 32845)
 _BLOCKS = {
     "DXT1": formats.BC1,
     "DXT3": formats.BC2,
@@ -210,7 +213,8 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
 
     Warns
     -----
-    RepairWarning : a TGA file whose fourth bytes are no alpha by its header; they are taken for alpha, as by engines.
+    RepairWarning : a TGA file whose fourth bytes are no alpha by its header, which are taken for alpha, as by engines;
+        or whose bit of alpha is left out; or a DDS file of several layers or faces.
     """
     spec, kind = image.spec(), image.format_name()
     most, bits = _MOST_PIXELS_PER_BYTE.get(kind), 1
@@ -223,16 +227,56 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
     if kind == "jpeg" and data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
         # The decoder would make up the rest in grey.
         raise ImageError("the JPEG file ends within its last scan", where=name, fix="check that the file is complete")
-    if kind == "dds" and not _masks_fit(data):
+    if kind == "dds":
+        _check_dds(data, name)
+    if kind == "tiff":
+        _check_tiff(spec, name)
+    if kind == "targa":
+        _check_targa(spec, data, name)
+
+
+def _check_tiff(spec: Any, name: str) -> None:
+    """Refuse what the decoder would take for other colours than the file has."""
+    meaning = spec.get_int_attribute("tiff:PhotometricInterpretation", 1)
+    deep = spec.format.basetype in (openimageio().UINT16, openimageio().UINT32)
+    if meaning == _PALETTE and spec.alpha_channel >= 0:
+        # It would take indices and alpha for colours.
+        what = "the TIFF file has a palette and an alpha channel"
+        raise ImageError(what, where=name, fix="convert it to RGBA, without a palette")
+    if spec.alpha_channel >= 0 and spec.get_string_attribute("compression") == "jpeg":
+        # It would multiply colours by alpha.
+        what = "the TIFF file has alpha and is compressed as JPEG"
+        raise ImageError(what, where=name, fix="write it with another compression, such as deflate")
+    if meaning in _NO_COLORS:
+        # It would make 8 bits, of light that is cut off at 1 or with another white.
+        what = f"the TIFF file has colours in {spec.get_string_attribute('tiff:ColorSpace')}, not RGB"
+        raise ImageError(what, where=name, fix="convert it to RGB; light to floats, as in EXR")
+    if meaning == _WHITE_IS_0 and (deep or spec.alpha_channel >= 0):
+        raise white_is_zero(name)
+
+
+def _check_targa(spec: Any, data: mmap.mmap, name: str) -> None:
+    bits = data[17] & 15
+    if spec.alpha_channel >= 0 and not bits:
+        what = f"{name}: its header says that it has no alpha; the fourth byte of each texel was taken for alpha"
+        warn(what)
+    if spec.alpha_channel < 0 and bits and 16 in (data[7], data[16]):
+        what = f"{name}: the bit of alpha that its texels of 16 bits have was left out"
+        warn(what)
+
+
+def _check_dds(data: mmap.mmap, name: str) -> None:
+    if not _masks_fit(data):
         # The decoder would read zeros.
         what = "the header names bits of channels that its texels do not have"
         raise ImageError(what, where=name, fix="write the file again by another program")
-    if kind == "tiff" and spec.get_string_attribute("tiff:ColorSpace") == "palette" and spec.alpha_channel >= 0:
-        # The decoder would take indices and alpha for colours.
-        what = "the TIFF file has a palette and an alpha channel"
-        raise ImageError(what, where=name, fix="convert it to RGBA, without a palette")
-    if kind == "targa" and spec.alpha_channel >= 0 and not data[17] & 15:
-        what = f"{name}: its header says that it has no alpha; the fourth byte of each texel was taken for alpha"
+    if data[84:88] == b"DX10":
+        misc, layers = struct.unpack_from("<2I", data, 136)
+        if layers > 1 or misc & _DX10_CUBE:
+            what = f"{name}: the first of several layers or faces was taken"
+            warn(what)
+    elif struct.unpack_from("<I", data, 112)[0] & _DDS_CUBE:
+        what = f"{name}: the faces of the cube map were taken for one image, one below another"
         warn(what)
 
 

@@ -80,13 +80,16 @@ def open_image(
     Raises
     ------
     FileError : missing, not a regular file, or not readable.
-    ImageError : not an image, truncated, too large, more than 4 channels; when texels are read: corrupt or not finite.
+    ImageError : not an image, truncated, too large, more than 4 channels, or a kind of TIFF of which the decoder makes
+        other colours: CIELab, LogLuv, JPEG with alpha, or white as 0 with alpha or more than 8 bits; when texels are
+        read: corrupt or not finite.
     MissingExtra : OpenImageIO is not installed, and Pillow does not read such files.
 
     Warns
     -----
-    RepairWarning : the first of several frames was taken, corrupt EXIF data was ignored, or bytes of a TGA file that
-        are no alpha by its header were taken for alpha.
+    RepairWarning : the first of several frames, layers or faces was taken, faces of a cube map were taken for one
+        image, corrupt EXIF data was ignored, bytes of a TGA file that are no alpha by its header were taken for alpha,
+        or its single bits of alpha were left out.
 
     Examples
     --------

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Only formats that Pillow decodes by itself: an EPS file, for one, would start Ghostscript.
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM", "AVIF")
 _ORIENTATION = 0x0112  # the EXIF tag
+_PHOTOMETRIC = 262  # the TIFF tag, 0 where white is 0
 # Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
 _FILTERS = threading.Lock()
 # Pixels that a byte of a file can stand for at most: runs of GIF (LZW) and JPEG, and a PNG's deflate at 1 bit a pixel.
@@ -193,10 +194,18 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
     if most is not None and width * height * bits > most * size:
         what = f"the header claims {width} x {height} pixels, which {size:,} bytes cannot hold"
         raise ImageError(what, where=str(path), fix="check that the file is complete")
+    if image.format == "TIFF" and image.mode.startswith("I;16") and getattr(image, "tag_v2", {}).get(_PHOTOMETRIC) == 0:
+        raise white_is_zero(str(path))
     if image.format == "TIFF" and (covered := _covered(image)) < width * height:
         # Pillow leaves out the rows of strips that the file does not list, and calls them black.
         what = f"the strips of the file hold {covered} of its {width} x {height} pixels"
         raise ImageError(what, where=str(path), fix="check that the file is complete")
+
+
+def white_is_zero(name: str) -> ImageError:
+    """The error of a TIFF file that decoders get wrong: they do not invert more than 8 bits, but alpha, too."""
+    fix = "convert it to grey in which black is 0"
+    return ImageError("white is 0 in the TIFF file, of more than 8 bits or with alpha", where=name, fix=fix)
 
 
 def _covered(image: Image.Image) -> int:

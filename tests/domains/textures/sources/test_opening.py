@@ -84,6 +84,19 @@ def dds(path: Path, width: int, height: int, levels: int, code: bytes, block_byt
     return path
 
 
+def rgba_dds(path: Path, faces: int, caps: int, extended: bytes = b"") -> Path:
+    """A DDS file of faces or layers of 4 x 4 texels, all of whose bytes are 1, 2 and so on, without further levels."""
+    header = struct.pack("<7I44x", 124, 0x100F, 4, 4, 16, 0, 1)
+    header += (
+        struct.pack("<2I4s5I", 32, 4, b"DX10", *[0] * 5)
+        if extended
+        else (struct.pack("<8I", 32, 0x41, 0, 32, 0xFF, 0xFF00, 0xFF0000, 0xFF000000))
+    )
+    texels = np.repeat(np.arange(1, faces + 1, dtype=np.uint8), 64).tobytes()
+    path.write_bytes(b"DDS " + header + struct.pack("<5I", 0x1008, caps, 0, 0, 0) + extended + texels)
+    return path
+
+
 class TestReading:
     """Tiles are those of the whole image."""
 
@@ -331,6 +344,29 @@ class TestKinds:
             assert (np.array(open_image(path).mips[0]) == 77).all()
         assert ["no alpha" in str(one.message) for one in caught] == ([True] if bits == 0 else [])
 
+    @pytest.mark.parametrize("bits", [0, 1])
+    def test_a_single_bit_of_alpha_of_a_tga_is_left_out_with_a_warning(self, tmp_path: Path, bits: int) -> None:
+        path = tmp_path / "a.tga"
+        path.write_bytes(struct.pack("<3B5x4H2B", 0, 0, 2, 0, 0, 2, 1, 16, 0x20 | bits) + b"\x1f\x80\x1f\0")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert np.array(open_image(path).mips[0]).tolist() == [[[0, 0, 255]] * 2]
+        assert ["alpha" in str(one.message) for one in caught] == [True] * bits
+
+    @pytest.mark.parametrize(("cube", "layers"), [(0, 1), (0, 3), (4, 1)])
+    def test_the_first_layer_of_a_dds(self, tmp_path: Path, cube: int, layers: int) -> None:
+        faces, extended = layers * (6 if cube else 1), struct.pack("<5I", 28, 3, cube, layers, 0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            level = open_image(rgba_dds(tmp_path / "a.dds", faces, 0, extended)).mips[0]
+        assert level.shape == (4, 4, 4) and (np.array(level) == 1).all()
+        assert ["first of several layers" in str(one.message) for one in caught] == [True] * (faces > 1)
+
+    def test_faces_of_a_cube_map_lie_one_below_another(self, tmp_path: Path) -> None:
+        with pytest.warns(RepairWarning, match="faces of the cube map"):
+            level = open_image(rgba_dds(tmp_path / "a.dds", 6, 0xFE00)).mips[0]
+        np.testing.assert_array_equal(np.array(level)[::4, 0, 0], np.arange(1, 7))
+
     def test_an_unknown_orientation_is_ignored_with_a_warning(self, tmp_path: Path, texels: np.ndarray) -> None:
         exif = Image.Exif()
         exif[0x0112] = 9
@@ -385,6 +421,35 @@ class TestRefused:
         path = saved(tmp_path / "a.tif", Image.fromarray(texels).convert("P").convert("PA"))
         with pytest.raises(ImageError, match="palette"):
             open_image(path)
+
+    def test_a_tiff_of_jpeg_with_alpha(self, tmp_path: Path) -> None:
+        image = Image.fromarray(np.full((16, 16, 4), 128, np.uint8))
+        with pytest.raises(ImageError, match="JPEG"):
+            open_image(saved(tmp_path / "a.tif", image, compression="jpeg"))
+        assert (np.array(open_image(saved(tmp_path / "b.tif", image)).mips[0]) == 128).all()
+
+    @pytest.mark.parametrize(("kind", "channels"), [(np.uint16, 1), (np.uint32, 1), (np.uint8, 2)])
+    def test_a_tiff_in_which_white_is_0(self, tmp_path: Path, kind: type, channels: int) -> None:
+        tifffile = pytest.importorskip("tifffile")
+        extra = {"photometric": "miniswhite", "planarconfig": "contig", "extrasamples": ["unassalpha"] * (channels - 1)}
+        tifffile.imwrite(tmp_path / "a.tif", np.zeros((4, 4, channels), kind), **extra)
+        with pytest.raises(ImageError, match="white is 0"):
+            open_image(tmp_path / "a.tif")
+        tifffile.imwrite(tmp_path / "b.tif", np.zeros((4, 4), np.uint8), photometric="miniswhite")
+        assert (np.array(open_image(tmp_path / "b.tif").mips[0]) == 255).all()
+
+    @pytest.mark.parametrize(("photometric", "space"), [(8, "CIELAB"), (32845, "LOGLUV")])
+    def test_a_tiff_of_other_colours_than_rgb(self, tmp_path: Path, photometric: int, space: str) -> None:
+        tifffile = pytest.importorskip("tifffile")
+        tifffile.imwrite(tmp_path / "a.tif", np.zeros((4, 4, 3), np.uint8), photometric=8)
+        data = (tmp_path / "a.tif").read_bytes()
+        for tag, old, new in ((262, 8, photometric), (259, 1, 1 if photometric == 8 else 34676)):
+            entries = [struct.pack("<2HIHH", tag, 3, 1, number, 0) for number in (old, new)]
+            assert data.count(entries[0]) == 1
+            data = data.replace(entries[0], entries[1])
+        (tmp_path / "a.tif").write_bytes(data)
+        with pytest.raises(ImageError, match=space):
+            open_image(tmp_path / "a.tif")
 
     @pytest.mark.parametrize(("name", "options"), [("a.gif", {}), ("a.png", {"bits": 1, "optimize": True})])
     def test_an_image_of_one_colour_is_no_lying_header(self, tmp_path: Path, name: str, options: dict) -> None:
