@@ -221,11 +221,13 @@ def said_fields(fields: dict[str, np.ndarray], adjusted: bool, where: str) -> di
 
     Times of a week get a name of their own: they count from another day.
     """
-    if any(np.any(fields[name]) for name in _WAVES if name in fields):
+    with np.errstate(invalid="ignore"):  # NumPy minds signalling NaN
+        said = {name: rows for name, rows in fields.items() if np.any(rows)}
+    if any(name in said for name in _WAVES):
         what = f"{where}: packets of waveforms were left out: they lie in another place of the file, or in another file"
         warn(what)
-    said = {name: rows for name, rows in fields.items() if name not in _WAVES and np.any(rows)}
-    return {(WEEK if name == "gps_time" and not adjusted else name): rows for name, rows in said.items()}
+    kept = {name: rows for name, rows in said.items() if name not in _WAVES}
+    return {(WEEK if name == "gps_time" and not adjusted else name): rows for name, rows in kept.items()}
 
 
 def check_chunks(stream: IO[bytes], points: int, where: str) -> None:

@@ -55,6 +55,17 @@ def test_few_points_of_a_map_beside_a_stray_are_read_with_a_warning(count: int, 
     assert (off[1:].max() > 0.01) == (count < 10)
 
 
+@pytest.mark.filterwarnings("error")
+def test_times_that_are_signalling_nan_are_read_as_they_are(tmp_path: Path):
+    las = laspy.create(point_format=6, file_version="1.4")
+    las.header.scales, las.header.global_encoding.gps_time_type = np.full(3, 0.01), 1
+    las.x, las.y, las.z = np.arange(60.0).reshape(3, 20)
+    times = np.full(20, 0x7FF0000000000001, np.uint64)
+    las.gps_time = times.view(np.float64)
+    las.write(str(tmp_path / "a.las"))
+    np.testing.assert_array_equal(load_points(tmp_path / "a.las").fields["gps_time"].view(np.uint64), times)
+
+
 def damaged(folder: Path, change: Callable[[np.ndarray], None]) -> None:
     """Write a file whose second node was changed."""
     from hra.domains.points.files.las import ENTRY
