@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hra.domains.points import load_points
+from hra.domains.points import PointCloud, load_points
 from hra.errors import FileError
 from tests.helpers.copc import Key, copc_bytes
 
@@ -63,7 +63,9 @@ def test_times_that_are_signalling_nan_are_read_as_they_are(tmp_path: Path):
     times = np.full(20, 0x7FF0000000000001, np.uint64)
     las.gps_time = times.view(np.float64)
     las.write(str(tmp_path / "a.las"))
-    np.testing.assert_array_equal(load_points(tmp_path / "a.las").fields["gps_time"].view(np.uint64), times)
+    cloud = load_points(tmp_path / "a.las")
+    assert isinstance(cloud, PointCloud)
+    np.testing.assert_array_equal(cloud.fields["gps_time"].view(np.uint64), times)
 
 
 def damaged(folder: Path, change: Callable[[np.ndarray], None]) -> None:
