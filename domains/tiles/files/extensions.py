@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from hra.errors import FileError
+from hra.errors import FileError, HraError
+from hra.files.json_text import parse_object
 
 _IMPLICIT, _MULTIPLE = "3DTILES_implicit_tiling", "3DTILES_multiple_contents"
+# By these, metadata give tiles other volumes and errors than they have in the tree.
+_OVERRIDING = {
+    *("TILE_BOUNDING_BOX", "TILE_BOUNDING_REGION", "TILE_BOUNDING_SPHERE"),
+    *("TILE_MINIMUM_HEIGHT", "TILE_MAXIMUM_HEIGHT", "TILE_GEOMETRIC_ERROR"),
+}
 # They change what is in contents, which are not opened, or describe them; they change no tree, volume or file name.
 _OF_CONTENTS = (
     "3DTILES_batch_table_hierarchy",
@@ -70,6 +78,28 @@ def tiling_of(tile: dict[str, Any]) -> dict[str, Any] | None:
     if tiling is None or "availableLevels" in tiling or "maximumLevel" not in tiling:
         return tiling
     return tiling | {"availableLevels": int(tiling["maximumLevel"]) + 1}
+
+
+def overriding(record: dict[str, Any], read: Callable[[Any], bytes]) -> set[str]:
+    """The semantics in the schema of a tileset by which metadata may override volumes and errors of tiles.
+
+    Metadata are no part of the tree: a schema that is damaged or missing says nothing.
+
+    Parameters
+    ----------
+    read : the bytes of a schema in a file of its own, by its uri.
+    """
+    found, waiting = set(), [record.get("schema"), record.get("extensions")]
+    with suppress(HraError, ValueError):
+        waiting += [parse_object(read(record["schemaUri"]), "schema", "")] if "schemaUri" in record else []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            found.add(str(value.get("semantic")))
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return found & _OVERRIDING
 
 
 def _extension(record: dict[str, Any], name: str) -> Any:

@@ -15,7 +15,7 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 import numpy as np
 
-from hra.domains.tiles.files.extensions import check_required, contents_of, tiling_of
+from hra.domains.tiles.files.extensions import check_required, contents_of, overriding, tiling_of
 from hra.domains.tiles.files.implicit import implicit_tiles, part_of, well_formed
 from hra.domains.tiles.files.volumes import Volume, scale_of, volume_of
 from hra.domains.tiles.tileset import Tileset, Volumes
@@ -37,12 +37,12 @@ def read_tileset(path: str | Path) -> Tileset:
     Versions 1.0 and 1.1, explicit and implicit trees, boxes, spheres and regions, transforms, several contents a tile.
     A tile whose content is another tileset has that one's root as its child. Viewers go on to it whatever the tile's
     error is, so that this is at least its parent's here; a root that is nothing else gives way to the other one.
-    Bounding volumes in the metadata of subtrees are not read: tiles of implicit trees get their share of the root's.
+    Metadata are not read: tiles of implicit trees get their share of the root's volume and error.
     For 1.0 the extensions 3DTILES_multiple_contents and 3DTILES_implicit_tiling are read.
 
     Warns
     -----
-    HraWarning : tiles have a viewerRequestVolume, which is ignored.
+    HraWarning : tiles have a viewerRequestVolume, or by the schema metadata with volumes or errors, which are ignored.
 
     Raises
     ------
@@ -64,6 +64,10 @@ def read_tileset(path: str | Path) -> Tileset:
     if found.limited:
         many = f"{found.limited:,} of {len(found.parents):,} tiles"
         what = f"{path}: the viewerRequestVolume of {many} is ignored; they count wherever the eye is"
+        warn(what, HraWarning)
+    if found.overridden:
+        named = ", ".join(sorted(found.overridden))
+        what = f"{path}: {named} in metadata are ignored; tiles have the volumes and errors of the tree"
         warn(what, HraWarning)
     center, axes, radius = (np.array(column, np.float64) for column in zip(*found.volumes, strict=True))
     return Tileset(
@@ -98,6 +102,8 @@ class _Found:
     root_adds: bool = False
     # Tiles that want to be loaded only while the eye is within a volume of theirs.
     limited: int = 0
+    # Semantics of metadata that may override volumes and errors of tiles.
+    overridden: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.below = os.path.join(self.folder, "")
@@ -112,14 +118,17 @@ class _Found:
             check_required(record, str(path))
         if not isinstance(record.get("root"), dict):
             raise FileError("the tileset has no root", where=str(path))
-        waiting = [(record["root"], parent, transform)]
+        waiting, described = [(record["root"], parent, transform)], False
         while waiting:
             tile, above, moved = waiting.pop()
             with well_formed(f"{path}, tile {len(self.parents)}"):
                 moved = moved @ _transform(tile, path) if "transform" in tile else moved
                 number = self._add_tile(tile, above, moved, path, nested)
+                described |= "metadata" in tile or tiling_of(tile) is not None
                 children = tile.get("children", [])
                 waiting += [(child, number, moved) for child in reversed(children)]
+        if described:
+            self.overridden |= overriding(record, lambda uri: self._read(uri, path))
 
     def _add_tile(self, tile: Any, above: int, moved: np.ndarray, path: Path, nested: int) -> int:
         """One tile of a tileset, or all of an implicit tree; the number that its children have above them."""

@@ -22,7 +22,8 @@ class CesiumRule:
     """Tiles that arrive are taken up until the limit is exceeded; what is left raises the target.
 
     Below the cache's bytes the target falls again, down to what was asked for. Tiles that are not used go, least
-    recently used first, as long as more than the cache is held.
+    recently used first, as long as more than the cache is held. Children out of view are loaded below each tile that
+    they replace; CesiumJS leaves them out below those without content.
 
     Attributes
     ----------

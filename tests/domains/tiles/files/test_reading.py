@@ -170,6 +170,31 @@ def test_both_extensions_go_together(tmp_path: Path) -> None:
     assert found.content_bytes.tolist() == [2000, 1000, 1000, 1000, 1000]
 
 
+@pytest.mark.parametrize("place", ["schema", "schemaUri", "extensions"])
+@pytest.mark.parametrize("semantic", ["TILE_GEOMETRIC_ERROR", "TILE_BOUNDING_BOX", "NAME"])
+def test_metadata_that_override_volumes_and_errors_are_named(place: str, semantic: str, tmp_path: Path) -> None:
+    schema = {"id": "s", "classes": {"tile": {"properties": {"one": {"semantic": semantic}}}}}
+    (tmp_path / "schema.json").write_text(json.dumps(schema))
+    (tmp_path / "s/0/0").mkdir(parents=True)
+    (tmp_path / "s/0/0/0.subtree").write_text(json.dumps(SUBTREE))
+    values = {"schema": schema, "schemaUri": "schema.json", "extensions": {"3DTILES_metadata": {"schema": schema}}}
+    implicit, entry = tile(implicitTiling=TILING | {"availableLevels": 2}), {place: values[place]}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(tiles.read_tileset(write(tmp_path / "tileset.json", implicit, **entry))) == 5
+        tiles.read_tileset(write(tmp_path / "tileset.json", tile(metadata={"class": "tile"}), **entry))
+        tiles.read_tileset(write(tmp_path / "tileset.json", tile(), **entry))
+    assert [semantic in str(one.message) for one in caught] == [True, True] * (semantic != "NAME")
+
+
+@pytest.mark.parametrize("uri", ["no.json", "http://example.com/schema.json", "data:;base64,?", 7])
+def test_a_schema_that_cannot_be_read_is_no_part_of_the_tree(uri: object, tmp_path: Path) -> None:
+    (tmp_path / "s/0/0").mkdir(parents=True)
+    (tmp_path / "s/0/0/0.subtree").write_text(json.dumps(SUBTREE))
+    implicit = tile(implicitTiling=TILING | {"availableLevels": 2})
+    assert len(tiles.read_tileset(write(tmp_path / "tileset.json", implicit, schemaUri=uri))) == 5
+
+
 @pytest.mark.parametrize("name", ["3DTILES_bounding_volume_S2", "MAXAR_content_3tz", "3DTILES_ellipsoid"])
 def test_required_extensions_that_are_not_known_are_refused_by_name(name: str, tmp_path: Path) -> None:
     path = write(tmp_path / "tileset.json", tile(), extensionsRequired=["3DTILES_content_gltf", name])
