@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import struct
 from dataclasses import dataclass, fields
 from typing import IO, Any
@@ -30,6 +31,8 @@ _MOST_PIXELS_PER_BYTE = dict.fromkeys(("bmp", "dds", "gif", "jpeg", "pnm", "targ
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # of each colour type
 _DDS_BLOCKS = 4  # the flag of DDS files whose texels a code names, not masks
 _DDS_CUBE, _DX10_CUBE = 0x200, 4
+# The line of an HDR file that tells its size, and how much of the file is searched for it.
+_TURNED_HDR, _HDR_HEAD = re.compile(rb"\n\n(\+X +\d+ +\+Y|-X +\d+ +-Y) +\d+\n"), 2**16
 # Photometric interpretations of TIFF: those from 8 on are kinds of CIELab, the last two LogL and LogLuv.
 _WHITE_IS_0, _PALETTE, _NO_COLORS = 0, 3, (8, 9, 10, 32844, 32845)
 _BLOCKS = {
@@ -227,6 +230,10 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
     if kind == "jpeg" and data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
         # The decoder would make up the rest in grey.
         raise ImageError("the JPEG file ends within its last scan", where=name, fix="check that the file is complete")
+    if kind == "hdr" and _TURNED_HDR.search(data[:_HDR_HEAD]):
+        # The decoder takes the turn to the left for one to the right, and the other way round.
+        what = "the lines of the HDR file are columns of a picture that is turned"
+        raise ImageError(what, where=name, fix="write it from the top left, line by line (-Y +X)")
     if kind == "dds":
         _check_dds(data, name)
     if kind == "tiff":

@@ -422,6 +422,20 @@ class TestRefused:
         with pytest.raises(ImageError, match="palette"):
             open_image(path)
 
+    @pytest.mark.parametrize("lines", ["-Y 2 +X 3", "+Y 2 -X 3", "+X 3 -Y 2", "-X 3 +Y 2", "+X 3 +Y 2", "-X 3 -Y 2"])
+    def test_an_hdr_is_upright_or_refused(self, tmp_path: Path, lines: str) -> None:
+        upright, (first, _, second, _) = np.arange(128, 134, dtype=np.uint8).reshape(2, 3), lines.split()
+        stored = upright[:: -1 if "+Y" in lines else 1, :: -1 if "-X" in lines else 1]
+        stored = stored if first[1] == "Y" else stored.T
+        texels = b"".join(bytes([value] * 3 + [136]) for value in stored.ravel().tolist())
+        path = tmp_path / "a.hdr"
+        path.write_bytes(b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n" + lines.encode() + b"\n" + texels)
+        if first[1] == "X" and first[0] == second[0]:
+            with pytest.raises(ImageError, match="columns"):
+                open_image(path)
+            return
+        np.testing.assert_array_equal(np.array(open_image(path).mips[0])[..., 0], upright)
+
     def test_a_tiff_of_jpeg_with_alpha(self, tmp_path: Path) -> None:
         image = Image.fromarray(np.full((16, 16, 4), 128, np.uint8))
         with pytest.raises(ImageError, match="JPEG"):
