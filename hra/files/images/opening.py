@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Only formats that Pillow decodes by itself: an EPS file, for one, would start Ghostscript.
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM", "AVIF")
 _ORIENTATION = 0x0112  # the EXIF tag
-_PHOTOMETRIC = 262  # the TIFF tag, 0 where white is 0
+_PHOTOMETRIC, _SAMPLE_FORMAT, _SIGNED = 262, 339, 2  # tags of TIFF: the one is 0 where white is 0
 # Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
 _FILTERS = threading.Lock()
 # Pixels that a byte of a file can stand for at most: runs of GIF (LZW) and JPEG, and a PNG's deflate at 1 bit a pixel.
@@ -194,12 +194,23 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
     if most is not None and width * height * bits > most * size:
         what = f"the header claims {width} x {height} pixels, which {size:,} bytes cannot hold"
         raise ImageError(what, where=str(path), fix="check that the file is complete")
-    if image.format == "TIFF" and image.mode.startswith("I;16") and getattr(image, "tag_v2", {}).get(_PHOTOMETRIC) == 0:
-        raise white_is_zero(str(path))
-    if image.format == "TIFF" and (covered := _covered(image)) < width * height:
-        # Pillow leaves out the rows of strips that the file does not list, and calls them black.
-        what = f"the strips of the file hold {covered} of its {width} x {height} pixels"
-        raise ImageError(what, where=str(path), fix="check that the file is complete")
+    if image.format == "TIFF":
+        _check_tiff(image, str(path))
+
+
+def _check_tiff(image: Image.Image, name: str) -> None:
+    """Refuse what Pillow would make up or take for other shades."""
+    tags = getattr(image, "tag_v2", {})
+    if image.mode.startswith("I;16") and tags.get(_PHOTOMETRIC) == 0:
+        raise white_is_zero(name)
+    if image.mode == "L" and _SIGNED in tags.get(_SAMPLE_FORMAT, ()):
+        # It would take numbers below 0 for those above 127.
+        what = "the TIFF file holds numbers of 8 bits with a sign"
+        raise ImageError(what, where=name, fix="write them without a sign, or as floating point in [0, 1]")
+    if (covered := _covered(image)) < image.width * image.height:
+        # It leaves out the rows of strips that the file does not list, and calls them black.
+        what = f"the strips of the file hold {covered} of its {image.width} x {image.height} pixels"
+        raise ImageError(what, where=name, fix="check that the file is complete")
 
 
 def white_is_zero(name: str) -> ImageError:

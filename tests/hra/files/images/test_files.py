@@ -112,6 +112,12 @@ class TestModes:
         with pytest.raises(ImageError, match="white is 0"):
             load_image(tmp_path / "a.tif")
 
+    def test_a_tiff_of_8_bits_with_a_sign(self, tmp_path: Path):
+        tifffile = pytest.importorskip("tifffile")
+        tifffile.imwrite(tmp_path / "a.tif", np.full((4, 4), -1, np.int8), photometric="minisblack")
+        with pytest.raises(ImageError, match="with a sign"):
+            load_image(tmp_path / "a.tif")
+
     def test_float_tiff(self, tmp_path: Path):
         values = np.array([[0, 0.1234567, 1]], np.float32)
         loaded = load_image(write(tmp_path, encoded(Image.fromarray(values), "TIFF"), "a.tif"), mode="gray")
