@@ -37,7 +37,9 @@ _TURNED_HDR, _HDR_HEAD = re.compile(rb"\n\n(\+X +\d+ +\+Y|-X +\d+ +-Y) +\d+\n"),
 _WHITE_IS_0, _PALETTE, _NO_COLORS = 0, 3, (8, 9, 10, 32844, 32845)
 _BLOCKS = {
     "DXT1": formats.BC1,
+    "DXT2": formats.BC2,  # this and DXT4 have their colours multiplied by alpha
     "DXT3": formats.BC2,
+    "DXT4": formats.BC3,
     "DXT5": formats.BC3,
     "BC4": formats.BC4,
     "BC5": formats.BC5,

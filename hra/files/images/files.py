@@ -45,8 +45,8 @@ def load_image(
     Raises
     ------
     FileError : missing, a directory or another special file, or not readable.
-    ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values; TIFF of 8 bits with a sign,
-        or of more bits in which white is 0.
+    ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values; TIFF of 8 bits with a
+        sign, or of more bits in which white is 0.
     OutOfMemory : the machine has too little memory for it.
     MissingExtra : Pillow is not installed.
 

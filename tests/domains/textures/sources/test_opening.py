@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hra.camera import Camera
 from hra.domains.textures import (
     BC1,
+    BC2,
     BC3,
     BC5,
     R8,
@@ -227,7 +228,8 @@ class TestLevels:
             np.testing.assert_array_equal(np.array(level), expected)
 
     @pytest.mark.parametrize(
-        ("code", "block_bytes", "texels"), [(b"DXT1", 8, BC1), (b"DXT5", 16, BC3), (b"ATI2", 16, BC5)]
+        ("code", "block_bytes", "texels"),
+        [(b"DXT1", 8, BC1), (b"DXT2", 16, BC2), (b"DXT4", 16, BC3), (b"DXT5", 16, BC3), (b"ATI2", 16, BC5)],
     )
     def test_a_dds_takes_the_bytes_of_its_blocks(
         self, tmp_path: Path, code: bytes, block_bytes: int, texels: Any
