@@ -219,7 +219,7 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
     Warns
     -----
     RepairWarning : a TGA file whose fourth bytes are no alpha by its header, which are taken for alpha, as by engines;
-        or whose bit of alpha is left out; or a DDS file of several layers or faces.
+        or whose bit of alpha is left out; a DDS file of several layers or faces; a JPEG file with a gain map.
     """
     spec, kind = image.spec(), image.format_name()
     most, bits = _MOST_PIXELS_PER_BYTE.get(kind), 1
@@ -232,6 +232,9 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
     if kind == "jpeg" and data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda"):
         # The decoder would make up the rest in grey.
         raise ImageError("the JPEG file ends within its last scan", where=name, fix="check that the file is complete")
+    if kind == "jpeg" and spec.format.basetype != openimageio().UINT8:
+        what = f"{name}: its gain map (Ultra HDR) was applied: texels are light as floats, not the picture of 8 bits"
+        warn(what)
     if kind == "hdr" and _TURNED_HDR.search(data[:_HDR_HEAD]):
         # The decoder takes the turn to the left for one to the right, and the other way round.
         what = "the lines of the HDR file are columns of a picture that is turned"

@@ -88,8 +88,8 @@ def open_image(
     Warns
     -----
     RepairWarning : the first of several frames, layers or faces was taken, faces of a cube map were taken for one
-        image, corrupt EXIF data was ignored, bytes of a TGA file that are no alpha by its header were taken for alpha,
-        or its single bits of alpha were left out.
+        image, corrupt EXIF data was ignored, the gain map of a JPEG file was applied, bytes of a TGA file that are no
+        alpha by its header were taken for alpha, or its single bits of alpha were left out.
 
     Examples
     --------

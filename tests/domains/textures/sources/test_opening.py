@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import struct
 import sys
@@ -95,6 +96,30 @@ def rgba_dds(path: Path, faces: int, caps: int, extended: bytes = b"") -> Path:
     )
     texels = np.repeat(np.arange(1, faces + 1, dtype=np.uint8), 64).tobytes()
     path.write_bytes(b"DDS " + header + struct.pack("<5I", 0x1008, caps, 0, 0, 0) + extended + texels)
+    return path
+
+
+def ultra_hdr(path: Path) -> Path:
+    """A JPEG file of grey 128 whose gain map makes it four times as light: Android, Ultra HDR image format 1.1."""
+
+    def encoded(shape: tuple[int, ...], value: int, attributes: str, content: str) -> bytes:
+        stream, gain = io.BytesIO(), 'xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0"'
+        text = f'<rdf:RDF xmlns:rdf="{rdf}"><rdf:Description {gain} {attributes}>{content}</rdf:Description></rdf:RDF>'
+        text = f'<x:xmpmeta xmlns:x="adobe:ns:meta/">{text}</x:xmpmeta>'
+        Image.fromarray(np.full(shape, value, np.uint8)).save(stream, "JPEG", xmp=text.encode())
+        return stream.getvalue()
+
+    rdf, google = "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://ns.google.com/photos/1.0/container/"
+    numbers = {"GainMapMin": 0, "GainMapMax": 2, "Gamma": 1, "HDRCapacityMin": 0, "HDRCapacityMax": 2}
+    numbers |= {"OffsetSDR": 0.015625, "OffsetHDR": 0.015625}
+    gain = encoded((32, 32), 255, " ".join(f'hdrgm:{name}="{value}"' for name, value in numbers.items()), "")
+    items = "".join(
+        f'<rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="{item}/></rdf:li>'
+        for item in ('Primary" Item:Mime="image/jpeg"', f'GainMap" Item:Mime="image/jpeg" Item:Length="{len(gain)}"')
+    )
+    names = f'xmlns:Container="{google}" xmlns:Item="{google}item/"'
+    listed = f"<Container:Directory><rdf:Seq>{items}</rdf:Seq></Container:Directory>"
+    path.write_bytes(encoded((32, 32, 3), 128, names, listed) + gain)
     return path
 
 
@@ -363,6 +388,14 @@ class TestKinds:
             level = open_image(rgba_dds(tmp_path / "a.dds", faces, 0, extended)).mips[0]
         assert level.shape == (4, 4, 4) and (np.array(level) == 1).all()
         assert ["first of several layers" in str(one.message) for one in caught] == [True] * (faces > 1)
+
+    def test_a_gain_map_is_applied_with_a_warning(self, tmp_path: Path) -> None:
+        with pytest.warns(RepairWarning, match="gain map"):
+            source = open_image(ultra_hdr(tmp_path / "a.jpg"))
+        light = (128 / 255 + 0.055) ** 2.4 / 1.055**2.4
+        expected = [4 * (light + 0.015625) - 0.015625] * 3 + [1]
+        np.testing.assert_allclose(np.array(source.mips[0])[0, 0], expected, atol=2e-3)
+        assert not source.srgb
 
     def test_faces_of_a_cube_map_lie_one_below_another(self, tmp_path: Path) -> None:
         with pytest.warns(RepairWarning, match="faces of the cube map"):
