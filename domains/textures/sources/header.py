@@ -263,6 +263,10 @@ def _check_tiff(spec: Any, name: str) -> None:
         # It would make 8 bits, of light that is cut off at 1 or with another white.
         what = f"the TIFF file has colours in {spec.get_string_attribute('tiff:ColorSpace')}, not RGB"
         raise ImageError(what, where=name, fix="convert it to RGB; light to floats, as in EXR")
+    if spec.format.basetype == openimageio().DOUBLE and spec.tile_width > 0:
+        # It would take other bytes for them.
+        what = "the TIFF file holds tiles of floating-point numbers of 64 bits"
+        raise ImageError(what, where=name, fix="write it with 32 bits, or in strips")
     if meaning == _WHITE_IS_0 and (deep or spec.alpha_channel >= 0):
         raise white_is_zero(name)
 

@@ -81,8 +81,8 @@ def open_image(
     ------
     FileError : missing, not a regular file, or not readable.
     ImageError : not an image, truncated, too large, more than 4 channels, or a kind of TIFF of which the decoder makes
-        other colours: CIELab, LogLuv, JPEG with alpha, or white as 0 with alpha or more than 8 bits; or HDR of columns
-        from the bottom left or the top right; when texels are read: corrupt or not finite.
+        other colours: CIELab, LogLuv, JPEG with alpha, tiles of doubles, or white as 0 with alpha or more than 8 bits;
+        or HDR of columns from the bottom left or the top right; when texels are read: corrupt or not finite.
     MissingExtra : OpenImageIO is not installed, and Pillow does not read such files.
 
     Warns

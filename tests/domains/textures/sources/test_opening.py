@@ -471,6 +471,15 @@ class TestRefused:
             return
         np.testing.assert_array_equal(np.array(open_image(path).mips[0])[..., 0], upright)
 
+    def test_a_tiff_of_tiles_of_doubles(self, tmp_path: Path) -> None:
+        tifffile = pytest.importorskip("tifffile")
+        values = np.random.default_rng(0).random((40, 40))
+        tifffile.imwrite(tmp_path / "a.tif", values, tile=(16, 16))
+        with pytest.raises(ImageError, match="64 bits"):
+            open_image(tmp_path / "a.tif")
+        tifffile.imwrite(tmp_path / "b.tif", values)
+        np.testing.assert_array_equal(np.array(open_image(tmp_path / "b.tif").mips[0])[..., 0], values.astype("f4"))
+
     def test_a_tiff_of_jpeg_with_alpha(self, tmp_path: Path) -> None:
         image = Image.fromarray(np.full((16, 16, 4), 128, np.uint8))
         with pytest.raises(ImageError, match="JPEG"):
