@@ -5,7 +5,6 @@ The grid is that of the whole mesh: copies of a vertex stay one point, so that n
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,15 +15,11 @@ from hra.domains.meshes.asset.layout import POSITION
 from hra.domains.meshes.asset.packing import localize
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, with_attributes
+from hra.domains.meshes.mesh.point_grid import PointGrid
 from hra.domains.meshes.mesh.ragged import run_offsets
-from hra.errors import MeshError, warn
+from hra.errors import warn
 from hra.model.arrays import frozen
 
-GRID_BITS = 16
-"""The finest grid: positions are stored as numbers of 16 bits."""
-
-# The smallest float32, and how many bits its mantissa has.
-_LEAST, _MANTISSA = 2.0**-149, 24
 Forms = Mapping[str, tuple[np.dtype, tuple[int, ...]]]
 """Type and row shape of streams by name."""
 
@@ -32,45 +27,7 @@ Forms = Mapping[str, tuple[np.dtype, tuple[int, ...]]]
 _PLACE = np.dtype(("<u2", (4,)))
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Points origin + step * (i, j, k), i, j, k in 0 .. 65535, all of which are exact in float32.
-
-    Attributes
-    ----------
-    origin : object units, whole multiples of the step; step : object units, a power of two.
-    """
-
-    origin: tuple[float, float, float]
-    step: float
-
-    @classmethod
-    def around(cls, positions: np.ndarray, bits: int) -> Grid:
-        """The finest grid of at most 2**bits points along an axis around ``positions`` [V, 3].
-
-        Raises
-        ------
-        MeshError : bits that are not 8 to 16.
-        """
-        if not 8 <= bits <= GRID_BITS:
-            raise MeshError(f"a grid of {bits} bits", where="grid_bits", fix=f"use 8 to {GRID_BITS}")
-        low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
-        reach, largest = float((high - low).max()), float(np.abs([low, high]).max())
-        # Rounding the origin down takes a step, and rounding the farthest point up another half.
-        step = max(_power_above(reach / (2**bits - 2)), _power_above(largest) * 2.0**-_MANTISSA, _LEAST)
-        return cls(tuple((np.floor(low / step) * step).tolist()), step)
-
-    def snap(self, positions: np.ndarray) -> np.ndarray:
-        """The nearest points of the grid, uint16 [V, 3]."""
-        places = np.rint((positions.astype(np.float64) - self.origin) / self.step)
-        return np.clip(places, 0, 2**GRID_BITS - 1).astype(np.uint16)
-
-    def positions(self, places: np.ndarray) -> np.ndarray:
-        """The points, float32 [V, 3]."""
-        return (places * np.float64(self.step) + self.origin).astype(np.float32)
-
-
-def on_grid(mesh: ClusterMesh, bits: int) -> tuple[ClusterMesh, Grid]:
+def on_grid(mesh: ClusterMesh, bits: int) -> tuple[ClusterMesh, PointGrid]:
     """The mesh with all vertices moved to one grid, and bounds that know of it.
 
     "hausdorff" and "radius" grow by the longest way of a vertex; boxes move with their corners, which are vertices.
@@ -80,7 +37,7 @@ def on_grid(mesh: ClusterMesh, bits: int) -> tuple[ClusterMesh, Grid]:
     -----
     RepairWarning : vertices at different positions fell together, so that details and slits of a step are gone.
     """
-    grid = Grid.around(mesh.positions, bits)
+    grid = PointGrid.around(mesh.positions, bits)
     positions = grid.positions(grid.snap(mesh.positions))
     _warn_of_merged(len(np.unique(mesh.positions, axis=0)) - len(np.unique(positions, axis=0)), grid.step)
     moved = float(np.linalg.norm(positions.astype(np.float64) - mesh.positions, axis=1).max()) * (1 + 1e-12)
@@ -96,11 +53,6 @@ def _warn_of_merged(merged: int, step: float) -> None:
             f"{merged} vertices fell together on the grid of step {step:.3g}; use more bits, or none, to keep them"
         )
         warn(message)
-
-
-def _power_above(value: float) -> float:
-    """The least power of two that is not below ``value``; 0 for 0."""
-    return math.ldexp(1.0, math.ceil(math.log2(value))) if value > 0 else 0.0
 
 
 def _rounded_up(values: np.ndarray) -> np.ndarray:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.compiling import njit
-from hra.domains.meshes.asset.codec import Corrupt, Grid, decode_page
+from hra.domains.meshes.asset.codec import Corrupt, decode_page
 from hra.domains.meshes.asset.layout import POSITION, Kind, MappedFile
 from hra.domains.meshes.asset.tables import Tables
+from hra.domains.meshes.mesh.point_grid import PointGrid
 from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
 from hra.errors import MeshError
 from hra.model.arrays import frozen
@@ -83,7 +84,7 @@ def read_page(file: MappedFile, tables: Tables, page: int) -> Page:
 
 def _decode(
     file: MappedFile,
-    grid: Grid,
+    grid: PointGrid,
     data: memoryview,
     clusters: np.ndarray,
     vertex_offsets: np.ndarray,

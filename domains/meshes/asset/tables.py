@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hra.domains.meshes.asset.codec import Grid
 from hra.domains.meshes.asset.layout import MAX_CLUSTER_VERTICES, PAGE_ALIGNMENT, POSITION, Kind, MappedFile
 from hra.domains.meshes.asset.packing import storage_order
 from hra.domains.meshes.mesh.attributes import LAYOUT, VertexAttributes
 from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.point_grid import PointGrid
 from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.errors import HraError
 from hra.model.arrays import frozen
@@ -93,7 +93,7 @@ class Tables:
     vertex_offsets: np.ndarray
     corner_offsets: np.ndarray
     slot_bytes: int
-    grid: Grid | None
+    grid: PointGrid | None
 
     @property
     def page_of(self) -> np.ndarray:
@@ -160,11 +160,11 @@ def _drawn_bytes(file: MappedFile, compressed: bool) -> int:
     return slot_vertex_bytes(sum(file.entries[name].row_bytes for name in file.names(Kind.VERTEX) if name != POSITION))
 
 
-def _read_grid(file: MappedFile) -> Grid:
+def _read_grid(file: MappedFile) -> PointGrid:
     values = file.section("grid", Kind.BLOCK, "<f8")
     sound = len(values) == 4 and bool((np.abs(values) < _FARTHEST).all()) and values[3] > 0
     _require(file, sound, "grid")
-    return Grid(tuple(values[:3].tolist()), float(values[3]))
+    return PointGrid(tuple(values[:3].tolist()), float(values[3]))
 
 
 def vertex_bytes(file: MappedFile) -> int:

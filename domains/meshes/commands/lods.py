@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +36,14 @@ _COLUMNS = ("level", "file", "bytes", "triangles", "distance", "of the size", "a
 _FIX = "--triangles 40k,10k,2.5k, --ratios .5,.25 or --bytes 2MB,500kB"
 
 
+class _Compression(Enum):
+    """How geometry is stored in files."""
+
+    none = "none"
+    meshopt = "meshopt"
+    rounded = "rounded"
+
+
 def lods(
     source: Annotated[Path, typer.Argument(help="A mesh file, or a built mesh (.hra).", metavar="MESH")],
     out: Annotated[
@@ -46,6 +55,9 @@ def lods(
         str, typer.Option("--bytes", help="Largest sizes of the files instead: 2MB,500kB.", metavar="SIZE,SIZE,..")
     ] = "",
     textures: TexturesOption = Textures.fit,
+    compression: Annotated[
+        _Compression, typer.Option(help="Of geometry: meshopt is exact, rounded takes half as much of the file.")
+    ] = _Compression.none,
     pixels: Annotated[float, typer.Option(help="Error of a level at the distance where it takes over.")] = 1.0,
     fov: Annotated[float, typer.Option(help="Vertical field of view, degrees.")] = 60.0,
     viewport: Annotated[str, typer.Option(help="Screen size.")] = VIEWPORT,
@@ -65,7 +77,8 @@ def lods(
         if sizes and (source.suffix.lower() not in GLTF or out.suffix.lower() == ".glb"):
             fix = "give a .glb or .gltf scene and a folder; or use `hra mesh cut --bytes` on a built mesh"
             raise HraError("--bytes limits the files of a scene's levels", where="hra mesh lods", fix=fix)
-        how = {"keep_textures": textures is Textures.keep, "lens": lens} if sizes else {}
+        how: dict[str, Any] = {"keep_textures": textures is Textures.keep, "lens": lens} if sizes else {}
+        how["compression"] = compression.value
         found = _levels_of(source, levels, progress, how)
     with running(f"writing {out.name}"):
         files = _write(found, out)
@@ -95,19 +108,18 @@ def _levels(triangles: str, ratios: str, sizes: str) -> list[float]:
 def _levels_of(
     source: Path, levels: list[float], progress: Callable[[int, int], None], how: dict[str, Any]
 ) -> DiscreteLOD | SceneLOD:
-    """Levels of a scene or a mesh; ``how`` is for those that are limited by bytes."""
+    """Levels of a scene or a mesh; a lens is for those that are limited by bytes."""
     from hra.domains import meshes
 
-    if how:
+    how = how | {"progress": progress}
+    if "lens" in how:
         from hra.camera import Camera
 
-        camera = Camera.perspective((0, 0, 1), (0, 0, 0), **how["lens"])
-        keep = bool(how["keep_textures"])
-        return meshes.scene_lod(source, levels, unit="bytes", keep_textures=keep, lens=camera, progress=progress)
+        how |= {"unit": "bytes", "lens": Camera.perspective((0, 0, 1), (0, 0, 0), **how["lens"])}
     if source.suffix.lower() in GLTF:
-        return meshes.scene_lod(source, levels, progress=progress)
+        return meshes.scene_lod(source, levels, **how)
     given = meshes.open_asset(source) if source.suffix.lower() == ".hra" else source
-    return meshes.lod_chain(given, levels, progress=progress).with_normals()
+    return meshes.lod_chain(given, levels, **how).with_normals()
 
 
 def _write(found: DiscreteLOD | SceneLOD, out: Path) -> list[Path]:
@@ -140,7 +152,9 @@ def _record(found: DiscreteLOD | SceneLOD, files: list[Path], pixels: float, len
     for level, own in zip(levels, [] if isinstance(found, meshes.DiscreteLOD) else found.shares, strict=False):
         level |= {f"{name}_bytes": getattr(own, name) for name in ("triangles", "images", "other")}
         level["split_residual_gap"] = own.residual_gap
-    unpacked = [] if isinstance(found, meshes.DiscreteLOD) else found.scene.compressions
+    unpacked = []
+    if not isinstance(found, meshes.DiscreteLOD) and found.compression == "none":
+        unpacked = found.scene.compressions
     return {"certified": chain.certified, "pixels": pixels, **lens, "unpacked": unpacked, "levels": levels}
 
 
@@ -164,4 +178,5 @@ def _show(record: dict[str, Any], source: Path) -> None:
             gap = f"residual gap of the split {100 * level['split_residual_gap']:.2g} %"
             typer.echo(f"level {number}: {parts} bytes; {gap}")
     if record["unpacked"]:
-        typer.echo(f"{source.name} is compressed by {' and '.join(record['unpacked'])}; its levels are not")
+        by = " and ".join(record["unpacked"])
+        typer.echo(f"{source.name} is compressed by {by}; its levels are not: add --compression meshopt")

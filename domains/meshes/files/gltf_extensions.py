@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
@@ -29,6 +29,13 @@ _HARMLESS = ("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "K
 _GEOMETRIC_WORDS = re.compile("mesh|geometr|compress|quantiz|primitive|splat|voxel", re.IGNORECASE)
 _SKINNING = re.compile(r"(JOINTS|WEIGHTS)_\d+")
 
+# Extensions that refer to no accessor or view; numbers within all others may be such references.
+_WITHOUT_DATA = (
+    *("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_node_", "KHR_xmp", "KHR_animation_pointer"),
+    *("EXT_mesh_features", "EXT_instance_features", "MSFT_lod", "MSFT_texture_dds", "EXT_lights_", "KHR_mesh_quant"),
+    *("KHR_interactivity", "KHR_implicit_shapes", "KHR_physics_rigid_bodies", "VRM"),
+)
+
 
 def extensions(value: Any) -> Iterator[tuple[str, Any]]:
     """Names and contents of all extensions in a part of a header, also of those within others."""
@@ -40,6 +47,22 @@ def extensions(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, list):
         for entry in value:
             yield from extensions(entry)
+
+
+def numbers_held(header: dict[str, Any], but: Sequence[str] = ()) -> set[int]:
+    """Numbers of accessors and views to which extensions may refer; ``but`` names further ones that do not."""
+    found: set[int] = set()
+    for name, content in extensions(header):
+        if name not in but and not name.startswith(_WITHOUT_DATA):
+            found |= _numbers(content)
+    return found
+
+
+def _numbers(value: Any) -> set[int]:
+    """All whole numbers in a part of a header."""
+    if isinstance(value, (dict, list)):
+        return set().union(*map(_numbers, value.values() if isinstance(value, dict) else value))
+    return {int(value)} if isinstance(value, (int, float)) and value == int(value) else set()
 
 
 def check_required(header: dict[str, Any], where: str) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from hra.domains.meshes.files.gltf_accessors import COMPONENT, Accessors, end_in_view, parts_in_views
 from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
-from hra.domains.meshes.files.gltf_extensions import extensions
+from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import read_uri
 from hra.domains.meshes.files.gltf_keys import enough_keys, needed_keys
 from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
@@ -47,12 +47,6 @@ _MOVES = ("rotation", "translation", "scale")
 _SPARSE_WORDS = 300
 # Images that scenes pass through and `image_type` does not know: KTX2 of any texels.
 _PASSED = {b"DDS ": "image/vnd-ms.dds", b"\xabKTX 20\xbb": "image/ktx2"}
-# Extensions that refer to no accessor or view; numbers within all others may be such references.
-_WITHOUT_DATA = (
-    *("KHR_materials_", "KHR_texture_", "EXT_texture_", "KHR_lights_", "KHR_node_", "KHR_xmp", "KHR_animation_pointer"),
-    *("EXT_mesh_features", "EXT_instance_features", "MSFT_lod", "MSFT_texture_dds", "EXT_lights_", "KHR_mesh_quant"),
-    *("KHR_interactivity", "KHR_implicit_shapes", "KHR_physics_rigid_bodies", "VRM"),
-)
 _COMPRESSIONS = (DRACO, *MESHOPT)
 # Says that triangles beside each other with the same first corner are one polygon; other triangles lose it.
 _POLYGONS = "FB_ngon_encoding"
@@ -271,9 +265,7 @@ class _Written:
     def _free(self, changed: set[Place]) -> None:
         """Find the accessors and views that nothing but the ``changed`` primitives uses."""
         keys = {sampler[end] for sampler in self._samplers(self.scene.accessors.header) for end in ("input", "output")}
-        for name, content in extensions(self.scene.accessors.header):
-            if name not in _COMPRESSIONS and not name.startswith(_WITHOUT_DATA):
-                self.held |= _numbers(content)
+        self.held = numbers_held(self.scene.accessors.header, but=_COMPRESSIONS)
         old = {number for place in changed for number in _accessors_of(self.scene.primitive(place))}
         old |= keys if self.short else set()
         used = self._used(changed) | (set() if self.short else keys)
@@ -742,13 +734,6 @@ def _weighed(header: Mapping[str, Any]) -> set[int]:
 
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry[name] for name in ("name", "extras") if name in entry}
-
-
-def _numbers(value: Any) -> set[int]:
-    """All whole numbers in a part of a header."""
-    if isinstance(value, (dict, list)):
-        return set().union(*map(_numbers, value.values() if isinstance(value, dict) else value))
-    return {int(value)} if isinstance(value, (int, float)) and value == int(value) else set()
 
 
 def _uris(value: Any) -> Iterator[str]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from hra.files.atomic_write import write_atomically
 from hra.files.ply import binary_table
 
 if TYPE_CHECKING:
+    from hra.domains.meshes.mesh.point_grid import PointGrid
     from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 
 _FLOAT, _UINT8, _UINT16, _UINT32 = 5126, 5121, 5123, 5125
@@ -30,6 +32,7 @@ _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _MAX_UINT16_VERTICES = 65_535
 # How far from 1 the length of a tangent may be: Khronos' validator is as strict.
 _UNIT = 5e-4
+QUANTIZATION = "KHR_mesh_quantization"
 _JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
 SUFFIXES = (".glb", ".obj", ".off", ".ply", ".stl")
 # What the formats hold of a mesh's attributes.
@@ -56,29 +59,46 @@ class _Binary:
 
     def add_accessor(self, array: np.ndarray, component: int, kind: str, target: int, **more: Any) -> int:
         """An accessor of all rows of ``array`` with a view of its own; its number."""
-        view = self.add_view(np.ascontiguousarray(array).tobytes(), target)
+        rows, size = np.ascontiguousarray(array), array[:1].nbytes
+        padding = -size % 4 if target == _ARRAY_BUFFER else 0
+        if padding:
+            rows = np.pad(rows.view(np.uint8).reshape(len(rows), size), ((0, 0), (0, padding)))
+        view = self.add_view(rows.tobytes(), target)
+        self.views[view] |= {"byteStride": size + padding} if padding else {}
         entry = {"bufferView": view, "componentType": component, "count": len(array), "type": kind}
         self.accessors.append(entry | more)
         return len(self.accessors) - 1
 
 
-def glb_bytes(mesh: TriangleMesh) -> bytes:
+def glb_bytes(
+    mesh: TriangleMesh, grid: PointGrid | None = None, beside: Mapping[bytes, str] = MappingProxyType({})
+) -> bytes:
     """The mesh as a GLB file (Khronos glTF 2.0); equal meshes give equal bytes.
 
     Normals of length 0 are replaced by those of the surface, because glTF allows none.
+
+    Parameters
+    ----------
+    grid : of positions, which are stored as its numbers then (KHR_mesh_quantization).
+    beside : names of images that are files of their own.
     """
     binary = _Binary()
     attributes = mesh.attributes
     materials = attributes.materials if attributes is not None else ()
-    primitives = [_primitive(mesh, number, triangles, binary) for number, triangles in by_material(mesh)]
+    primitives = [_primitive(mesh, number, triangles, binary, grid) for number, triangles in by_material(mesh)]
+    place = moved_to(mesh.origin)
+    if grid is not None:
+        place = {"translation": np.add(grid.origin, mesh.origin).tolist(), "scale": [grid.step] * 3}
     header: dict[str, Any] = {
         "asset": {"version": "2.0", "generator": "hra"},
         "scene": 0,
         "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0, **moved_to(mesh.origin)}],
+        "nodes": [{"mesh": 0, **place}],
         "meshes": [{"primitives": primitives}],
     }
-    header |= material_entries(materials, set_count(attributes), binary.add_view)
+    header |= material_entries(materials, set_count(attributes), binary.add_view, beside)
+    for kind in ("extensionsUsed", "extensionsRequired") if grid is not None else ():
+        header[kind] = [*header.get(kind, []), QUANTIZATION]
     header |= {"accessors": binary.accessors, "bufferViews": binary.views, "buffers": [{"byteLength": binary.size}]}
     return container(header, b"".join(binary.parts))
 
@@ -105,13 +125,15 @@ def by_material(mesh: TriangleMesh) -> Iterable[tuple[int | None, np.ndarray]]:
     return [(int(number), mesh.triangles[of_triangle == number]) for number in np.unique(of_triangle)]
 
 
-def _primitive(mesh: TriangleMesh, material: int | None, triangles: np.ndarray, binary: _Binary) -> dict[str, Any]:
+def _primitive(
+    mesh: TriangleMesh, material: int | None, triangles: np.ndarray, binary: _Binary, grid: PointGrid | None
+) -> dict[str, Any]:
     """A primitive with vertices of its own: no other one uses those of its material."""
     vertices, local = np.unique(triangles, return_inverse=True)
-    positions = mesh.positions[vertices]
+    positions = mesh.positions[vertices] if grid is None else grid.snap(mesh.positions[vertices])
     accessors = {
         "POSITION": binary.add_accessor(
-            *(positions, _FLOAT, "VEC3", _ARRAY_BUFFER),
+            *(positions, _FLOAT if grid is None else _UINT16, "VEC3", _ARRAY_BUFFER),
             min=positions.min(axis=0).tolist(),
             max=positions.max(axis=0).tolist(),
         )

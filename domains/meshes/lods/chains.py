@@ -6,6 +6,7 @@ which is the classic way that clusters are compared with.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,13 +21,14 @@ from hra.domains.meshes.building.geometry import Geometry
 from hra.domains.meshes.building.settings import Workers, processors
 from hra.domains.meshes.building.spheres import enclosing_spheres
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
+from hra.domains.meshes.files.gltf_packing import COMPRESSIONS, Compression, position_step
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError
-from hra.errors import HraError, check_kind
+from hra.errors import HraError, check_choice, check_kind
 from hra.model.arrays import numbers
 from hra.traversals.exact import Exact
 
@@ -45,6 +47,7 @@ def lod_chain(
     source: str | Path | TriangleMesh | ClusterMesh | MeshAsset,
     levels: Sequence[float],
     *,
+    compression: Compression = "none",
     progress: Callable[[int, int], None] | None = None,
 ) -> DiscreteLOD:
     """The best mesh from all sides for each of several numbers of triangles.
@@ -58,6 +61,7 @@ def lod_chain(
     source : a mesh or mesh file, which is simplified as a whole from 262,144 triangles down; or clusters, whose levels
         were up to 70 % farther from the source (root mean square, four scans), as they are built for cameras.
     levels : fine to coarse; up to 1 a share of the source's triangles, above it a number of triangles.
+    compression : of files that are written, see `scene_lod`.
     progress : of the simplification, see `build`.
 
     Returns
@@ -71,7 +75,8 @@ def lod_chain(
 
     Raises
     ------
-    HraError : levels that do not fall, are not above 0, or a number of triangles that is not whole.
+    HraError : levels that do not fall, are not above 0, or a number of triangles that is not whole; another
+        compression.
     BudgetTooSmall : fewer triangles than the coarsest cut has.
     FileError, MeshError, MissingExtra, BackendUnavailable : see `load`.
 
@@ -87,6 +92,7 @@ def lod_chain(
     from hra.domains.meshes.asset.mesh_asset import MeshAsset
 
     check_kind("levels", levels, (Sequence, np.ndarray), "call lod_chain(mesh, [0.5, 0.25])")
+    check_choice("compression", compression, COMPRESSIONS)
     given = source if isinstance(source, (ClusterMesh, MeshAsset)) else for_levels(source, progress)
     clusters = given.with_cost("triangles")
     # Those of level 0: a `MeshAsset` has no count of its own source.
@@ -95,7 +101,14 @@ def lod_chain(
     errors = cut_errors(clusters, cuts)
     meshes = tuple(clusters.mesh(cut) for cut in cuts)
     center, radius = sphere_around(meshes, errors.distance[0])
-    return DiscreteLOD(meshes, errors.distance, center, radius, errors.certified, errors.appearance)
+    farther = _rounding(meshes) if compression == "rounded" else 0.0
+    distance, radius = errors.distance + farther, radius + farther
+    return DiscreteLOD(meshes, distance, center, radius, errors.certified, errors.appearance, compression)
+
+
+def _rounding(levels: Sequence[TriangleMesh]) -> float:
+    """By how much rounded files move surfaces at most: half of a step along each axis."""
+    return math.sqrt(3) / 2 * max(position_step([level.positions]) for level in levels)
 
 
 def for_levels(source: str | Path | TriangleMesh, progress: Callable[[int, int], None] | None = None) -> ClusterMesh:

@@ -20,6 +20,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.meshes.files.gltf_coordinates import map_infos
+from hra.domains.meshes.files.gltf_packing import Compression, repacked
 from hra.domains.meshes.files.write_glb import glb_bytes, moved_to
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.metrics.surface_error import worst_stretch
@@ -46,6 +47,7 @@ class DiscreteLOD:
         from the source; else they are the simplifier's estimate, which true distances may exceed several times.
     appearance : float64 [L], the simplifier's estimate with changes of textures, normals and colours counted as
         distances, in object units; None where it is not known. No bound, and no distance of the surface.
+    compression : of the files, see `lod_chain`.
 
     References
     ----------
@@ -69,6 +71,7 @@ class DiscreteLOD:
     radius: float
     certified: bool = False
     appearance: np.ndarray | None = None
+    compression: Compression = "none"
 
     @property
     def triangles(self) -> tuple[int, ...]:
@@ -162,7 +165,7 @@ class DiscreteLOD:
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for mesh, path in zip(self.levels, paths, strict=True):
-            mesh.export(path)
+            write_atomically(path, repacked(glb_bytes(mesh), self.compression))
         warn_of_older(root, stem, ".glb", [path.name for path in paths])
         return paths
 
@@ -182,7 +185,7 @@ class DiscreteLOD:
             {"triangles": len(mesh.triangles), "error": float(error)}
             for mesh, error in zip(self.levels, self.errors, strict=True)
         ]
-        write_atomically(path, lod_glb_bytes(self.levels, extras))
+        write_atomically(path, repacked(lod_glb_bytes(self.levels, extras), self.compression))
 
 
 def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any]]) -> bytes:

@@ -23,6 +23,7 @@ from hra.camera import Camera
 from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.building.builder import built
 from hra.domains.meshes.distances.surface import surface_area
+from hra.domains.meshes.files.gltf_packing import COMPRESSIONS, Compression, repacked
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.lods.chains import level_counts, monotone_bounds, nested_cuts, sphere_around
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
@@ -63,6 +64,7 @@ class SceneLOD:
     moved : vertices that differ from the source's; levels number them on from those of their primitive.
     images : of each level the files in place of images of the source, by number.
     shares : where the bytes of each level went; nothing for levels that were not limited by bytes.
+    compression : of the files, see `scene_lod`.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class SceneLOD:
     moved: Moved
     images: tuple[Mapping[int, bytes], ...] = ()
     shares: tuple[Shares, ...] = ()
+    compression: Compression = "none"
 
     def export(self, folder: str | Path, stem: str = "lod") -> list[Path]:
         """Write each level as a GLB scene of its own, ``lod0.glb`` the finest; the paths.
@@ -98,7 +101,8 @@ class SceneLOD:
         images = self.images or ({},) * len(paths)
         short = {"short": True, "tolerance": _STILL} if self.shares else {}
         for level, own, path in zip(self.levels, images, paths, strict=True):
-            write_atomically(path, self.scene.glb([level], more=self.moved, images=own, **short))
+            plain = self.scene.glb([level], more=self.moved, images=own, **short)
+            write_atomically(path, repacked(plain, self.compression))
         warn_of_older(root, stem, ".glb", [path.name for path in paths])
         return paths
 
@@ -117,7 +121,7 @@ class SceneLOD:
             raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
         errors = self.chain.errors.tolist()
         notes = [{"triangles": count, "error": error} for count, error in zip(self.triangles, errors, strict=True)]
-        write_atomically(path, self.scene.glb(self.levels, notes, self.moved))
+        write_atomically(path, repacked(self.scene.glb(self.levels, notes, self.moved), self.compression))
 
 
 def scene_lod(
@@ -127,6 +131,7 @@ def scene_lod(
     unit: Literal["triangles", "bytes"] = "triangles",
     keep_textures: bool = False,
     lens: Camera | None = None,
+    compression: Compression = "none",
     progress: Callable[[int, int], None] | None = None,
     limits: Limits = DEFAULT,
 ) -> SceneLOD:
@@ -147,11 +152,13 @@ def scene_lod(
     keep_textures : with "bytes", images stay as they are.
     lens : with "bytes", a camera whose screen shows the whole scene at the finest level; 1920 x 1080 and 60 degrees by
         default. A level of a share of the source's bytes is meant for a picture with that share of the pixels.
+    compression : of geometry and animations in files, which viewers with EXT_meshopt_compression read: "meshopt" loses
+        nothing; "rounded" takes about half of that, and errors count by how much it moves the surface.
     progress, limits : see `build`.
 
     Raises
     ------
-    HraError : levels that are no numbers, do not fall, or are not above 0; another unit or lens.
+    HraError : levels that are no numbers, do not fall, or are not above 0; another unit, lens or compression.
     BudgetTooSmall : a level in bytes below the coarsest triangles with the smallest images.
     FileError, LimitExceeded, MeshError, MissingExtra, BackendUnavailable : see `load`.
 
@@ -170,6 +177,7 @@ def scene_lod(
     True
     """
     check_choice("unit", unit, ("triangles", "bytes"))
+    check_choice("compression", compression, COMPRESSIONS)
     levels = numbers("levels", levels).tolist()
     if unit == "bytes" and (not levels or levels != sorted(set(levels), reverse=True) or levels[-1] < 1):
         what, fix = f"sizes must fall from fine to coarse, got {levels}", "use numbers of bytes such as [2e6, 5e5]"
@@ -180,10 +188,10 @@ def scene_lod(
     stand_in = StandIn.of(scene, once=unit == "bytes")
     clusters, vertices = _clusters(scene, stand_in, unit, progress)
     if unit == "bytes":
-        return _within_bytes(vertices, clusters, levels, lens, keep_textures)
+        return _within_bytes(vertices, clusters, levels, lens, keep_textures, compression)
     cuts = _cuts(vertices, clusters, level_counts(levels, clusters.triangle_count + stand_in.left))
     fitted = vertices.refitted([clusters.triangles(cut) for cut in cuts])
-    return _levels(vertices, clusters, cuts, fitted)
+    return _levels(vertices, clusters, cuts, fitted, compression)
 
 
 def _clusters(
@@ -226,6 +234,7 @@ def _levels(
     clusters: ClusterMesh,
     cuts: Sequence[np.ndarray],
     levels: Sequence[np.ndarray],
+    compression: Compression,
     images: tuple[Mapping[int, bytes], ...] = (),
     shares: tuple[Shares, ...] = (),
 ) -> SceneLOD:
@@ -233,7 +242,10 @@ def _levels(
     chosen = tuple(vertices.by_place(level, every=bool(shares)) for level in levels)
     counts = tuple(vertices.stand_in.count(level) for level in chosen)
     chain = _chain(vertices, levels, cuts, clusters)
-    return SceneLOD(vertices.scene, chosen, counts, chain, vertices.moved(), images, shares)
+    if compression == "rounded":
+        farther = vertices.rounding()
+        chain = replace(chain, errors=chain.errors + farther, radius=chain.radius + farther)
+    return SceneLOD(vertices.scene, chosen, counts, chain, vertices.moved(), images, shares, compression)
 
 
 @contextmanager
@@ -259,6 +271,7 @@ class _Files:
     vertices: SceneVertices
     clusters: ClusterMesh
     contents: Sequence[bytes | None]
+    compression: Compression
 
     def begun(self, allocation: Allocation, changed: Mapping[bytes, bytes]) -> bytes:
         """The file of a cut before its vertices are fitted, with images in place of others."""
@@ -269,7 +282,7 @@ class _Files:
         """The file of ``triangles`` int64 [F, 3] of these ``vertices``, with images by number in place of others."""
         level = vertices.by_place(triangles, every=True)
         options = {"images": changed, "short": True, "tolerance": _STILL}
-        return _silent_glb(vertices.scene, [level], more=vertices.moved(), **options)
+        return repacked(_silent_glb(vertices.scene, [level], more=vertices.moved(), **options), self.compression)
 
     def by_number(self, changed: Mapping[bytes, bytes]) -> dict[int, bytes]:
         """Images in place of others, by the numbers of those."""
@@ -285,14 +298,19 @@ def _silent_glb(scene: GltfScene, levels: Sequence[Mapping[Place, np.ndarray]], 
 
 
 def _within_bytes(
-    vertices: SceneVertices, clusters: ClusterMesh, limits: Sequence[float], lens: Camera | None, keep_textures: bool
+    vertices: SceneVertices,
+    clusters: ClusterMesh,
+    limits: Sequence[float],
+    lens: Camera | None,
+    keep_textures: bool,
+    compression: Compression,
 ) -> SceneLOD:
     """Levels whose files have at most this many bytes, each a refinement of the next coarser one."""
     from hra.domains.meshes.lods.byte_budget import ByteBudget
 
     scene = vertices.scene
     contents = [scene.image(number) for number in range(len(scene.accessors.header.get("images", [])))]
-    files = _Files(vertices, clusters, contents)
+    files = _Files(vertices, clusters, contents, compression)
     images = [] if keep_textures else _shown(scene, vertices.stand_in, contents)
     near = _nearness(vertices, limits, lens)
     for image in images:  # from nearest first: versions are decoded once, for all who look from farther away
@@ -301,7 +319,7 @@ def _within_bytes(
     fitted = _nested_files(budget, limits, near)
     own = tuple(files.by_number(one.images) for one in fitted)
     levels, shares = _refined(files, fitted, own, limits)
-    return _levels(vertices, clusters, [one.allocation.cut for one in fitted], levels, own, shares)
+    return _levels(vertices, clusters, [one.allocation.cut for one in fitted], levels, compression, own, shares)
 
 
 def _nearness(vertices: SceneVertices, limits: Sequence[float], lens: Camera | None) -> list[float]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from hra.domains.meshes.building.settings import Workers, processors
+from hra.domains.meshes.files.gltf_packing import position_step
+from hra.domains.meshes.files.gltf_poses import joint_matrices
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
-from hra.domains.meshes.lods.at_rest import Surface, distances_alone, posed
+from hra.domains.meshes.lods.at_rest import Surface, distances_alone, posed, poses
 from hra.domains.meshes.lods.refitting import Refit, Refitting
 from hra.domains.meshes.lods.stand_in import StandIn, numbered_features
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
@@ -153,6 +156,24 @@ class SceneVertices:
             surface = Surface(self.stand_in.place, number, row, inside, source, own)
             found = np.maximum(found, distances_alone(self.scene, surface, ways))
         return found
+
+    def rounding(self) -> float:
+        """By how much rounded files move surfaces at most where the scene shows them: half of a step along each axis.
+
+        A skin moves a vertex by means of its joints' matrices, targets add rounded positions times their weights.
+        """
+        header, accessors, most = self.scene.accessors.header, self.scene.accessors, 0.0
+        number, inside, _ = self._inside()
+        for mesh, ways in poses(self.scene).items():
+            parts = [p["attributes"].get("POSITION") for p in header["meshes"][mesh]["primitives"]]
+            own = [k for k, place in enumerate(self.stand_in.place) if mesh in dict(self.stand_in.alike(place))]
+            points = [accessors.scale(one) for one in parts if one is not None]
+            half = position_step([*points, inside[np.isin(number, own)]]) / 2
+            for skin, weights, matrices in ways:
+                linear = (matrices if skin is None else joint_matrices(accessors, skin))[:, :3, :3]
+                longest = float(np.linalg.norm(linear, 2, axis=(1, 2)).max())
+                most = max(most, math.sqrt(3) * half * longest * (1 + sum(map(abs, weights))))
+        return most
 
     def _of_primitives(self, parts: Sequence[int], triangles: np.ndarray) -> np.ndarray:
         """The ``triangles`` that these primitives have; a primitive left without any keeps its first."""

@@ -108,12 +108,14 @@ def unique_rows(rows: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def octahedral(normals: np.ndarray, bits: int) -> np.ndarray:
-    """Unit vectors float32 [V, 3] as places on an octahedron of ``bits`` 1 .. 16, int16 [V, 4]: a vertex stream."""
+    """Unit vectors float32 [V, 3] as places on an octahedron of ``bits`` 1 .. 16, int16 [V, 4]: a vertex stream.
+
+    A fourth column -1 .. 1, 0 where there is none, becomes a number of 16 bits.
+    """
     _check_array("normals", normals, np.float32, 2)
-    if normals.shape[1] != 3 or bits not in range(1, 17):
-        raise ArrayError(f"normals must have three columns and 1 to 16 bits, got {normals.shape} and {bits}")
-    padded = np.zeros((len(normals), 4), np.float32)
-    padded[:, :3] = normals
+    if normals.shape[1] not in (3, 4) or bits not in range(1, 17):
+        raise ArrayError(f"normals must have 3 or 4 columns and 1 to 16 bits, got {normals.shape} and {bits}")
+    padded = np.pad(normals, ((0, 0), (0, 4 - normals.shape[1])))
     result = np.empty((len(normals), 4), np.int16)
     library().meshopt_encodeFilterOct(result.ctypes.data, len(result), 8, bits, padded.ctypes.data)
     return result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.domains.meshes.distances.surface import boundary_chain
-from hra.domains.meshes.files.gltf_files import split_glb
-from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.domains.meshes.mesh.weld import weld
-from hra.domains.meshes.tiles.content import COMPRESSION
 from hra.domains.meshes.tiles.tileset import TILESET
 from hra.files.json_text import parse_object
 from hra.files.local_files import local_path, read_regular
@@ -128,25 +125,12 @@ def glb_corners(path: Path) -> tuple[np.ndarray, np.ndarray]:
     ------
     FileError : the file is missing or damaged.
     """
-    text, binary = split_glb(read_regular(path), str(path))
-    header = json.loads(text)
-    node, parts = header["nodes"][0], []
-    for primitive in header["meshes"][0]["primitives"]:
-        places = _decoded(header, binary, primitive["attributes"]["POSITION"])[:, :3]
-        indices = _decoded(header, binary, primitive["indices"]).reshape(-1, 3)
-        parts.append((places * np.float64(node["scale"][0]))[indices])
+    scene = GltfScene.open(path)
+    node, parts = scene.header["nodes"][0], []
+    for k, primitive in enumerate(scene.accessors.header["meshes"][0]["primitives"]):
+        places = scene.accessors.array(primitive["attributes"]["POSITION"])
+        parts.append((places * np.float64(node["scale"][0]))[scene.triangles((0, k))])
     return np.concatenate(parts), np.array(node["translation"])
-
-
-def _decoded(header: dict[str, Any], binary: Any, number: int) -> np.ndarray:
-    view = header["accessors"][number]["bufferView"]
-    packed = header["bufferViews"][view]["extensions"][COMPRESSION]
-    content = np.frombuffer(binary, np.uint8)[packed["byteOffset"] :][: packed["byteLength"]]
-    codec, count, stride = meshopt_codec(), packed["count"], packed["byteStride"]
-    if packed["mode"] == "TRIANGLES":
-        return codec.decode_index_buffer(count, 4, content)
-    raw = codec.decode_vertex_buffer(count, stride, content, np.dtype((np.void, stride)))
-    return np.frombuffer(raw, np.uint16).reshape(count, -1)
 
 
 def _all(tile: _Tile) -> list[_Tile]:

@@ -1,10 +1,8 @@
 """The content of a tile: compressed GLB, with its part of the textures.
 
-Positions lie on a grid, and every stream is compressed by meshoptimizer's codecs. Tiles have as many pixels of an image
+Positions lie on a grid, and every stream is packed. Tiles have as many pixels of an image
 as they have triangles: of the part that they show, where all parts together are no larger than the image, or else of
 the whole image, in a file that tiles share.
-
-KHR_mesh_quantization and EXT_meshopt_compression: https://github.com/KhronosGroup/glTF/tree/main/extensions/2.0
 """
 
 from __future__ import annotations
@@ -19,23 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.asset.codec import GRID_BITS, Grid
-from hra.domains.meshes.files.gltf_materials import material_entries
-from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.files.gltf_packing import repacked
 from hra.domains.meshes.files.resolver import ktx2_size
-from hra.domains.meshes.files.write_glb import are_unit, by_material, container, set_count
-from hra.domains.meshes.mesh.attributes import VertexAttributes
+from hra.domains.meshes.files.write_glb import glb_bytes
 from hra.domains.meshes.mesh.materials import Material, Texture, image_suffix, image_type, is_ktx2
-from hra.domains.meshes.mesh.meshopt import octahedral
+from hra.domains.meshes.mesh.point_grid import GRID_BITS, PointGrid
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.files.images.opening import decoded_upright, is_lossy_webp
 
-COMPRESSION, QUANTIZATION = "EXT_meshopt_compression", "KHR_mesh_quantization"
-_UINT8, _INT16, _UINT16, _UINT32, _FLOAT = 5121, 5122, 5123, 5125, 5126
-_ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
-_MAX_UINT16_VERTICES = 65_535
-# A tenth of a degree: less shows as bands on polished surfaces.
-_NORMAL_BITS = 10
 # Pixels beside what is shown: filters reach that far.
 _MARGIN = 2
 _MAX_PIXELS = 2**28
@@ -46,55 +35,9 @@ _QUALITIES = (95, 90, 85, 80, 75, 65, 55, 45, 30)
 _BLOCK, _SAMPLED = 256, 1024
 
 
-class _Streams:
-    """The binary chunk while it grows. Views refer to a second buffer, which holds nothing: what decoders unpack."""
-
-    def __init__(self) -> None:
-        self.parts: list[bytes] = []
-        self.size = self.unpacked = 0
-        self.views: list[dict[str, Any]] = []
-        self.accessors: list[dict[str, Any]] = []
-
-    def add_file(self, content: bytes) -> int:
-        """A view of ``content`` as it is; its number."""
-        self.views.append({"buffer": 0, "byteOffset": self._append(content), "byteLength": len(content)})
-        return len(self.views) - 1
-
-    def add_vertices(self, rows: np.ndarray, component: int, kind: str, **more: Any) -> int:
-        """An accessor of ``rows`` [n, k] of a multiple of four bytes each; its number. "filter" is the stream's."""
-        stride = rows.strides[0]
-        packed = meshopt_codec().encode_vertex_buffer(np.ascontiguousarray(rows), len(rows), stride)
-        filtered = {"filter": more.pop("filter")} if "filter" in more else {}
-        view = {"target": _ARRAY_BUFFER, "byteStride": stride}
-        self._add_view(packed, len(rows), stride, view, {"mode": "ATTRIBUTES", **filtered})
-        return self._add_accessor({"componentType": component, "count": len(rows), "type": kind, **more})
-
-    def add_triangles(self, indices: np.ndarray, vertex_count: int) -> int:
-        """An accessor of ``indices`` uint32 [3 F]; its number."""
-        wide = vertex_count > _MAX_UINT16_VERTICES
-        packed = meshopt_codec().encode_index_buffer(indices, indices.size, vertex_count)
-        self._add_view(packed, indices.size, 4 if wide else 2, {"target": _ELEMENT_BUFFER}, {"mode": "TRIANGLES"})
-        entry = {"componentType": _UINT32 if wide else _UINT16, "count": indices.size, "type": "SCALAR"}
-        return self._add_accessor(entry)
-
-    def _add_view(self, packed: bytes, count: int, stride: int, view: dict[str, Any], mode: dict[str, Any]) -> None:
-        place = {"buffer": 0, "byteOffset": self._append(packed), "byteLength": len(packed), "byteStride": stride}
-        unpacked = {"buffer": 1, "byteOffset": self.unpacked, "byteLength": count * stride}
-        self.views.append(unpacked | view | {"extensions": {COMPRESSION: place | {"count": count} | mode}})
-        self.unpacked += count * stride + -count * stride % 4
-
-    def _add_accessor(self, entry: dict[str, Any]) -> int:
-        self.accessors.append({"bufferView": len(self.views) - 1, **entry})
-        return len(self.accessors) - 1
-
-    def _append(self, content: bytes) -> int:
-        at, padding = self.size, -len(content) % 4
-        self.parts += [content, bytes(padding)]
-        self.size += len(content) + padding
-        return at
-
-
-def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None, beside: Mapping[bytes, str] | None = None) -> bytes:
+def compressed_glb(
+    mesh: TriangleMesh, grid: PointGrid | None = None, beside: Mapping[bytes, str] | None = None
+) -> bytes:
     """The mesh as a compressed GLB file; equal meshes give equal bytes.
 
     Parameters
@@ -116,75 +59,18 @@ def compressed_glb(mesh: TriangleMesh, grid: Grid | None = None, beside: Mapping
     >>> len(meshes.compressed_glb(skull)) < 8 * len(skull.triangles)
     True
     """
-    grid = grid or Grid.around(mesh.positions, GRID_BITS)
-    streams, carried = _Streams(), mesh.attributes
-    used = [] if carried is None or carried.material is None else np.unique(carried.material[mesh.triangles]).tolist()
-    materials: tuple[Material, ...] = () if carried is None else tuple(carried.materials[k] for k in used)
-    primitives = []
-    for number, triangles in by_material(mesh):
-        entry = _primitive(mesh, triangles, grid, streams)
-        primitives.append(entry if number is None else entry | {"material": used.index(number)})
-    header: dict[str, Any] = {
-        "asset": {"version": "2.0", "generator": "hra"},
-        "extensionsUsed": [COMPRESSION, QUANTIZATION],
-        "extensionsRequired": [COMPRESSION, QUANTIZATION],
-        "scene": 0,
-        "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0, "translation": np.add(grid.origin, mesh.origin).tolist(), "scale": [grid.step] * 3}],
-        "meshes": [{"primitives": primitives}],
-    }
-    entries = material_entries(materials, set_count(carried), streams.add_file, beside or {})
-    for kind in ("extensionsUsed", "extensionsRequired"):
-        header[kind] += entries.pop(kind, [])
-    header |= entries
-    fallback = {"byteLength": streams.unpacked, "extensions": {COMPRESSION: {"fallback": True}}}
-    header |= {"accessors": streams.accessors, "bufferViews": streams.views}
-    return container(header | {"buffers": [{"byteLength": streams.size}, fallback]}, b"".join(streams.parts))
+    grid = grid or PointGrid.around(mesh.positions, GRID_BITS)
+    return repacked(glb_bytes(_with_used_materials(mesh), grid, beside or {}), "rounded")
 
 
-def _primitive(mesh: TriangleMesh, triangles: np.ndarray, grid: Grid, streams: _Streams) -> dict[str, Any]:
-    """A primitive with vertices of its own, in the order in which its triangles, ordered for caches, use them."""
-    vertices, indices = _ordered(triangles)
-    places = np.zeros((len(vertices), 4), np.uint16)
-    places[:, :3] = grid.snap(mesh.positions[vertices])
-    corners = {"min": places[:, :3].min(axis=0).tolist(), "max": places[:, :3].max(axis=0).tolist()}
-    accessors = {"POSITION": streams.add_vertices(places, _UINT16, "VEC3", **corners)}
-    if mesh.attributes is not None:
-        accessors |= _attribute_accessors(mesh.attributes.take(vertices), streams)
-    return {"attributes": accessors, "indices": streams.add_triangles(indices, len(vertices))}
-
-
-def _ordered(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    codec = meshopt_codec()
-    vertices, local = np.unique(triangles, return_inverse=True)
-    indices = np.ascontiguousarray(local.reshape(-1), np.uint32)
-    ordered, number = np.empty_like(indices), np.empty(len(vertices), np.uint32)
-    codec.optimize_vertex_cache(ordered, indices, indices.size, len(vertices))
-    codec.optimize_vertex_fetch_remap(number, ordered, indices.size, len(vertices))
-    return vertices[np.argsort(number)], number[ordered]
-
-
-def _attribute_accessors(attributes: VertexAttributes, streams: _Streams) -> dict[str, int]:
-    found = {}
-    if attributes.normals is not None:
-        rows = octahedral(np.ascontiguousarray(attributes.normals), _NORMAL_BITS)
-        found["NORMAL"] = streams.add_vertices(rows, _INT16, "VEC3", normalized=True, filter="OCTAHEDRAL")
-        if attributes.tangents is not None and are_unit(attributes.tangents[:, :3]):
-            rows = np.rint(attributes.tangents * 32767.0).astype(np.int16)
-            found["TANGENT"] = streams.add_vertices(rows, _INT16, "VEC4", normalized=True)
-    for name, uv in (("TEXCOORD_0", attributes.uv), ("TEXCOORD_1", attributes.uv2)):
-        if uv is not None:
-            found[name] = _add_coordinates(uv, streams)
-    if attributes.colors is not None:
-        found["COLOR_0"] = streams.add_vertices(attributes.colors, _UINT8, "VEC4", normalized=True)
-    return found
-
-
-def _add_coordinates(uv: np.ndarray, streams: _Streams) -> int:
-    """Add texture coordinates as shares in 16 bits, or as they are where they leave the texture."""
-    if (uv >= 0).all() and (uv <= 1).all():
-        return streams.add_vertices(np.rint(uv * 65535.0).astype(np.uint16), _UINT16, "VEC2", normalized=True)
-    return streams.add_vertices(np.ascontiguousarray(uv), _FLOAT, "VEC2")
+def _with_used_materials(mesh: TriangleMesh) -> TriangleMesh:
+    carried = mesh.attributes
+    if carried is None or carried.material is None:
+        return mesh
+    used, material = np.unique(carried.material[mesh.triangles]), carried.material
+    materials = tuple(carried.materials[k] for k in used.tolist())
+    number = np.searchsorted(used, material).clip(max=len(used) - 1).astype(np.int32)
+    return replace(mesh, attributes=replace(carried, material=number, materials=materials))
 
 
 class SharedTextures:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from hra.domains.meshes.asset.codec import GRID_BITS, Grid
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.building.borders import Borders
 from hra.domains.meshes.building.geometry import Geometry
@@ -24,6 +23,7 @@ from hra.domains.meshes.building.source_clusters import level_zero
 from hra.domains.meshes.distances.triangle_distance import nearest_distances
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
+from hra.domains.meshes.mesh.point_grid import GRID_BITS, PointGrid
 from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, completed_normals
 from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
@@ -74,7 +74,7 @@ def build_tiles(
     tile_triangles = count
     mesh, known = whole_mesh(source)
     shaded = _shaded(mesh)
-    grid = Grid.around(shaded.positions, GRID_BITS)
+    grid = PointGrid.around(shaded.positions, GRID_BITS)
     snapped = grid.positions(grid.snap(shaded.positions))
     positions, corners, attributes = weld_wedges(snapped, shaded.triangles, shaded.attributes)
     geometry = Geometry.of(positions, attributes)

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hra.domains.meshes.asset.codec import Grid
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.point_grid import PointGrid
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.tiles.content import SharedTextures, compressed_glb, with_own_textures
 from hra.files.atomic_write import write_folder
@@ -46,7 +46,7 @@ class TileTree:
     """
 
     mesh: ClusterMesh
-    grid: Grid
+    grid: PointGrid
     moved: float
 
     @property

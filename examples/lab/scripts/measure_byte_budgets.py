@@ -4,12 +4,13 @@
 
 Of every .glb and .gltf below FOLDER with images that has 1,500 to 60,000 triangles and at most 4 MB, files of a half, a
 fifth and a tenth of its bytes are written to OUT: "hra" (triangles and images by one budget), "keep" (images as they
-are), "gltfpack" and "gltfpack_kv", which keeps attributes of vertices that no material uses, as hra does. The npm build
+are), "gltfpack" and "gltfpack_kv", which keeps attributes of vertices that no material uses, as hra does; and with
+geometry compressed "rounded" (hra's compression of that name) and "gltfpack_cc" (quantized, -cc). The npm build
 of gltfpack encodes no textures (-tc and -tw end in an error), so that its -ts is done here: all images at 1, a half and
 a quarter of their sides, PNG without alpha as JPEG of quality 85. For each of them -si is as large as the bytes allow
-(-noq, as hra writes floats; -kn -km -ke -sv -sp -se 1), and the best of the three pictures counts. --draw draws all
-files in three.js (see judge_scenes.py), each at the size that its level is meant for: a file with a share of the bytes
-at that share of a square of 640 pixels. OUT/record.json says what came out.
+(-noq, as hra writes floats, but for -cc; -kn -km -ke -sv -sp -se 1), and the best of the three pictures counts. --draw
+draws all files in three.js (see judge_scenes.py), each at the size that its level is meant for: a file with a share of
+the bytes at that share of a square of 640 pixels. OUT/record.json says what came out.
 """
 
 from __future__ import annotations
@@ -38,14 +39,26 @@ _SHARES = (0.5, 0.2, 0.1)
 _SCALES = (1.0, 0.5, 0.25)
 _QUALITY = 85
 _RATIOS = (1.0, 0.6, 0.35, 0.2, 0.1, 0.04)
-_KINDS = {"gltfpack": [], "gltfpack_kv": ["-kv"]}
+_OURS: dict[str, dict[str, Any]] = {
+    "hra": {},
+    "keep": {"keep_textures": True},
+    "rounded": {"compression": "rounded"},
+}
+_PLAIN = [*FLAGS, "-sp"]
+_KINDS = {
+    "gltfpack": _PLAIN,
+    "gltfpack_kv": [*_PLAIN, "-kv"],
+    "gltfpack_cc": [*(flag for flag in _PLAIN if flag != "-noq"), "-cc"],
+}
+# Which kinds are compared.
+_PAIRS = [("hra", "keep"), ("hra", "gltfpack"), ("hra", "gltfpack_kv"), ("rounded", "hra"), ("rounded", "gltfpack_cc")]
 _MOST, _LARGEST = 60_000, 4_000_000
 _SIDE = 640
 
 
-def packed(source: Path, target: Path, ratio: float, npm: Path, more: list[str]) -> int:
+def packed(source: Path, target: Path, ratio: float, npm: Path, flags: list[str]) -> int:
     """The bytes of what gltfpack makes of a file."""
-    gltfpack(npm, source, target, [*FLAGS, "-sp", *more, "-si", f"{ratio:.5f}"])
+    gltfpack(npm, source, target, [*flags, "-si", f"{ratio:.5f}"])
     return target.stat().st_size
 
 
@@ -65,21 +78,21 @@ def scaled(scene: GltfScene, scale: float) -> dict[int, bytes]:
 
 def by_gltfpack(source: Path, out: Path, limits: list[int], npm: Path, kind: str) -> list[dict[str, Any]]:
     """For each limit and scale the file with the most triangles that fits."""
-    more = _KINDS[kind]
+    flags = _KINDS[kind]
     scene, records = GltfScene.open(source), []
     sources = {}
     for scale in _SCALES:
         sources[scale] = out / f"source{scale}.glb"
         sources[scale].write_bytes(scene.glb([], images=scaled(scene, scale)))
     small, trial = sources[_SCALES[-1]], out / "trial.glb"
-    sizes = [packed(small, trial, ratio, npm, more) for ratio in _RATIOS]
+    sizes = [packed(small, trial, ratio, npm, flags) for ratio in _RATIOS]
     for limit in limits:
         for scale in _SCALES:
             room = limit - (sources[scale].stat().st_size - small.stat().st_size)
             ratio = float(np.interp(room, sizes[::-1], _RATIOS[::-1]))
             target = out / f"{kind}-{limit}-{scale}.glb"
             for _ in range(3 if room >= sizes[-1] else 0):
-                size = packed(sources[scale], target, ratio, npm, more)
+                size = packed(sources[scale], target, ratio, npm, flags)
                 if size <= limit:
                     records.append({"limit": limit, "scale": scale, "bytes": size, "file": target.name})
                     break
@@ -89,19 +102,17 @@ def by_gltfpack(source: Path, out: Path, limits: list[int], npm: Path, kind: str
     return records
 
 
-def by_hra(source: Path, out: Path, limits: list[int], keep: bool) -> list[dict[str, Any]]:
-    """The levels by one budget, or those of them that kept images allow."""
+def by_hra(source: Path, out: Path, limits: list[int], kind: str) -> list[dict[str, Any]]:
+    """The levels by one budget that are possible."""
     lens = Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=60, viewport=(_SIDE, _SIDE))
     while limits:
         begin = time.process_time()
         try:
-            lod = meshes.scene_lod(
-                source, [float(limit) for limit in limits], unit="bytes", keep_textures=keep, lens=lens
-            )
+            lod = meshes.scene_lod(source, [float(one) for one in limits], unit="bytes", lens=lens, **_OURS[kind])
         except BudgetTooSmall:
             limits = limits[:-1]
             continue
-        files = lod.export(out, "keep" if keep else "hra")
+        files = lod.export(out, kind)
         seconds = round(time.process_time() - begin, 2)
         return [
             {"limit": limit, "bytes": path.stat().st_size, "file": path.name, "triangles": count, "cpu_s": seconds}
@@ -117,8 +128,8 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
     whole = source.stat().st_size
     limits = [int(whole * share) for share in _SHARES]
     found: dict[str, Any] = {"bytes": whole, "triangles": triangles(header_of(source))[0], "limits": limits}
-    found["hra"] = by_hra(source, out, limits, keep=False)
-    found["keep"] = by_hra(source, out, limits, keep=True)
+    for kind in _OURS:
+        found[kind] = by_hra(source, out, limits, kind)
     for kind in _KINDS:
         found[kind] = by_gltfpack(source, out, limits, npm, kind)
     return found
@@ -126,30 +137,32 @@ def tried(path: Path, out: Path, npm: Path) -> dict[str, Any]:
 
 def decibels(entry: Mapping[str, Any], kind: str, limit: int) -> float | None:
     """The best picture of a kind within a limit; None where there is none."""
-    values = [one["decibels"] for one in entry[kind] if one["limit"] == limit and "decibels" in one]
+    values = [one["decibels"] for one in entry.get(kind, []) if one["limit"] == limit and "decibels" in one]
     return max(values, default=None)
 
 
 def summary(record: Mapping[str, Any]) -> dict[str, Any]:
     """What came out, over all combinations of asset and limit."""
-    rows = [one for entry in record.values() for one in entry.get("hra", [])]
-    asked = sum(len(entry.get("limits", [])) for entry in record.values())
-    spent = [one["bytes"] / one["limit"] for one in rows]
-    found: dict[str, Any] = {"asked": asked, "written": len(rows), "overruns": sum(share > 1 for share in spent)}
-    if spent:
-        found |= {"spent_median": round(median(spent), 4), "spent_least": round(min(spent), 4)}
-    for kind in ("keep", *_KINDS):
+    found: dict[str, Any] = {"asked": sum(len(entry.get("limits", [])) for entry in record.values())}
+    for kind in ("hra", "rounded"):
+        rows = [one for entry in record.values() for one in entry.get(kind, [])]
+        spent = [one["bytes"] / one["limit"] for one in rows]
+        found[kind] = {"written": len(rows), "overruns": sum(share > 1 for share in spent)}
+        if spent:
+            found[kind] |= {"spent_median": round(median(spent), 4), "spent_least": round(min(spent), 4)}
+    for own, other in _PAIRS:
         gains, alone = [], 0
         for entry in record.values():
             for limit in entry.get("limits", []):
-                ours, theirs = decibels(entry, "hra", limit), decibels(entry, kind, limit)
+                ours, theirs = decibels(entry, own, limit), decibels(entry, other, limit)
                 if ours is not None and theirs is not None:
                     gains.append(ours - theirs)
                 alone += ours is not None and theirs is None
         if gains:
             better = sum(gain >= 0 for gain in gains)
-            found[kind] = {"compared": len(gains), "at_or_above": better, "only_hra_fits": alone}
-            found[kind] |= {"median_db": round(median(gains), 2), "least_db": round(min(gains), 2)}
+            compared = {"compared": len(gains), "at_or_above": better, "only_the_first_fits": alone}
+            compared |= {"median_db": round(median(gains), 2), "least_db": round(min(gains), 2)}
+            found[f"{own} beside {other}"] = compared
     return found
 
 
@@ -191,7 +204,7 @@ def _draw(record: dict[str, Any], own: argparse.Namespace) -> None:
     """Draw every file, and enter how far its pictures are from the source's."""
     jobs, rows = [], {}
     for name, entry in record.items():
-        rows[name] = [one for kind in ("hra", "keep", *_KINDS) for one in entry.get(kind, [])]
+        rows[name] = [one for kind in (*_OURS, *_KINDS) for one in entry.get(kind, [])]
         if rows[name] and not any("decibels" in one for one in rows[name]):
             sizes = [round(_SIDE * (one["limit"] / entry["bytes"]) ** 0.5) for one in rows[name]]
             jobs.append({**job(name, [one["file"] for one in rows[name]], own.pictures), "sizes": sizes})

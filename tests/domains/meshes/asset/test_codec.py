@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hra
 from hra.domains import meshes
-from hra.domains.meshes.asset.codec import Grid
+from hra.domains.meshes.mesh.point_grid import PointGrid
 from hra.errors import MeshError, RepairWarning
 from tests.helpers import mesh_file
 from tests.helpers.mesh_file import refused, use
@@ -49,7 +49,7 @@ def test_all_but_positions_comes_back(name: str, request: pytest.FixtureRequest,
     mesh: meshes.ClusterMesh = request.getfixturevalue(name)
     mesh.save(tmp_path / "a.hra", grid_bits=16)
     again = meshes.load_clusters(tmp_path / "a.hra")
-    grid = Grid.around(mesh.positions, 16)
+    grid = PointGrid.around(mesh.positions, 16)
     carried = [] if mesh.attributes is None else [mesh.attributes.rows]
     loaded = [] if again.attributes is None else [again.attributes.rows]
     moved = grid.positions(grid.snap(mesh.positions))
@@ -171,7 +171,7 @@ def test_other_grids_are_refused(tiny: meshes.ClusterMesh, tmp_path: Path, bits:
 @pytest.mark.parametrize(("scale", "offset"), [(1e-30, 0.0), (1e30, 0.0), (1.0, 1e6), (1.0, -3e7)])
 def test_any_size_and_place_has_a_grid(scale: float, offset: float, rng: np.random.Generator) -> None:
     points = (rng.normal(size=(200, 3)) * scale + offset).astype(np.float32)
-    grid = Grid.around(points, 16)
+    grid = PointGrid.around(points, 16)
     places = grid.snap(points)
     exact = places * np.float64(grid.step) + np.array(grid.origin)
     assert np.array_equal(exact, grid.positions(places).astype(np.float64))

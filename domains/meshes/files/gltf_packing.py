@@ -1,0 +1,358 @@
+"""A finished GLB file with its geometry packed by EXT_meshopt_compression, exact or rounded.
+
+All that triangles, animations and skins refer to is packed: arrays of one layout together in one view, as the codecs
+work on bytes at equal places of elements that follow each other. Triangles are put in the order in which a GPU's vertex
+cache hits most, and vertices in the order in which triangles meet them, which packs best, too.
+
+Rounded files keep these floats: positions are multiples of a power of two, at least 2^14 of them along the longest side
+of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
+tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Weights, joints, colours, normals of
+morph targets and keys of animations stay exact.
+
+Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
+KHR_mesh_quantization.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from hra.domains.meshes.files.gltf_accessors import Accessors, Views, parts_in_views
+from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
+from hra.domains.meshes.files.gltf_files import split_glb
+from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.files.write_glb import QUANTIZATION, container
+from hra.domains.meshes.mesh.meshopt import octahedral
+from hra.domains.meshes.mesh.point_grid import power_above
+
+Compression = Literal["none", "meshopt", "rounded"]
+COMPRESSIONS: tuple[Compression, ...] = ("none", "meshopt", "rounded")
+
+_NAME = "EXT_meshopt_compression"
+_FLOAT, _SHORT, _USHORT, _UINT = 5126, 5122, 5123, 5125
+_ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
+_TRIANGLES = 4
+_LONGEST_ELEMENT = 256
+# Of rounded files: steps along a mesh, the step in texture coordinates (a quarter of a pixel of 16,384), and bits of
+# normals: a tenth of a degree, as less shows as bands on polished surfaces.
+_STEPS, _FINE, _DIRECTION_BITS = 2.0**15, 2.0**-16, 10
+# The filter holds whole numbers of 24 bits and exponents of 8, with signs.
+_MOST, _EXPONENTS = 2.0**23 - 1, range(-100, 100)
+# Extensions of primitives that name neither single vertices nor triangles.
+_ORDERLESS = {"KHR_materials_variants"}
+
+
+class _Kind(NamedTuple):
+    """How an accessor is packed: those of one kind share a view."""
+
+    mode: str
+    stride: int
+    filter: str = "NONE"
+    target: int | None = None
+
+
+def position_step(parts: Sequence[np.ndarray]) -> float:
+    """The step of rounded positions in a mesh with these positions [V, 3], 0 where nothing is rounded."""
+    points = np.concatenate([np.empty((0, 3)), *parts])
+    longest = float((points.max(axis=0) - points.min(axis=0)).max()) if len(points) else 0.0
+    return power_above(longest) / _STEPS if longest < math.inf else 0.0
+
+
+def repacked(file: bytes, compression: Compression) -> bytes:
+    """A GLB file of this library's own with packed geometry; its vertices and triangles may be in another order.
+
+    Raises
+    ------
+    MissingExtra : the package with the codecs is not installed.
+    """
+    if compression == "none":
+        return file
+    text, chunk = split_glb(file, "levels")
+    return _Packing(json.loads(text), chunk or b"", rounded=compression == "rounded").file()
+
+
+class _Packing:
+    """A header while it changes, and the arrays of its accessors that are packed, by number."""
+
+    def __init__(self, header: dict[str, Any], chunk: bytes | memoryview, *, rounded: bool) -> None:
+        self.header, self.rounded = header, rounded
+        self.views: list[dict[str, Any]] = header.get("bufferViews", [])
+        self.entries: list[dict[str, Any]] = header.get("accessors", [])
+        self.accessors = Accessors(Views(header, [chunk], "levels"))
+        self.contents = [self.accessors.views.content(number) for number in range(len(self.views))]
+        self.roles = self._roles()
+        self.arrays = {number: np.array(self.accessors.array(number)) for number in self._free()}
+        self.kinds: dict[int, _Kind] = {}
+
+    def file(self) -> bytes:
+        """See `repacked`."""
+        for primitives in self._sharing():
+            self._reorder(primitives)
+        if self.rounded:
+            self._round()
+        for number, array in self.arrays.items():
+            if number not in self.kinds:
+                self._as_is(number, array)
+        return self._written()
+
+    def _primitives(self) -> Iterator[dict[str, Any]]:
+        for mesh in self.header.get("meshes", []):
+            yield from mesh["primitives"]
+
+    def _roles(self) -> dict[int, set[tuple[str, str]]]:
+        """What each accessor is for: a kind (vertex, target, index, sequence, key), and the name of the attribute."""
+        found: dict[int, set[tuple[str, str]]] = {}
+
+        def note(number: int, kind: str, name: str = "") -> None:
+            found.setdefault(number, set()).add((kind, name))
+
+        for primitive in self._primitives():
+            for name, number in primitive["attributes"].items():
+                note(number, "vertex", name)
+            for target in primitive.get("targets", []):
+                for name, number in target.items():
+                    note(number, "target", name)
+            if "indices" in primitive:
+                note(primitive["indices"], "index" if primitive.get("mode", _TRIANGLES) == _TRIANGLES else "sequence")
+        for animation in self.header.get("animations", []):
+            for sampler in animation["samplers"]:
+                note(sampler["input"], "key")
+                note(sampler["output"], "key")
+        for skin in self.header.get("skins", []):
+            if "inverseBindMatrices" in skin:
+                note(skin["inverseBindMatrices"], "key")
+        return found
+
+    def _free(self) -> list[int]:
+        """The accessors in whose views nothing else lies that must stay as it is."""
+        held = numbers_held(self.header)
+        stay = {image["bufferView"] for image in self.header.get("images", []) if "bufferView" in image} | held
+        stay |= {number for number, view in enumerate(self.views) if view.get("extensions")}
+        free = []
+        for number, entry in enumerate(self.entries):
+            kinds = {"vertex" if kind == "target" else kind for kind, _ in self.roles.get(number, ())}
+            if number in held or len(kinds) != 1 or "bufferView" not in entry or "sparse" in entry:
+                stay |= {part["bufferView"] for part, *_ in parts_in_views(entry)}
+            else:
+                free.append(number)
+        return [number for number in free if self.entries[number]["bufferView"] not in stay]
+
+    def _sharing(self) -> list[list[dict[str, Any]]]:
+        """The primitives that share vertices, directly or by others, in groups."""
+        groups: list[tuple[set[int], list[dict[str, Any]]]] = []
+        for primitive in self._primitives():
+            used, own = set(_vertex_accessors(primitive)) | {primitive.get("indices", -1)} - {-1}, [primitive]
+            apart = []
+            for group in groups:
+                if group[0] & used:
+                    used, own = used | group[0], group[1] + own
+                else:
+                    apart.append(group)
+            groups = [*apart, (used, own)]
+        return [own for _, own in groups]
+
+    def _reorder(self, primitives: Sequence[dict[str, Any]]) -> None:
+        """Put the triangles and vertices of primitives that share them in the order in which they pack best."""
+        if not all(self._orderless(primitive) for primitive in primitives):
+            return
+        vertices = {number for primitive in primitives for number in _vertex_accessors(primitive)}
+        counts = {len(self.arrays[number]) for number in vertices}
+        corners = {primitive["indices"]: self.arrays[primitive["indices"]][:, 0] for primitive in primitives}
+        if len(counts) != 1 or any(one.max(initial=0) >= min(counts) for one in corners.values()):
+            return
+        layered = {primitive["indices"] for primitive in primitives if self._blended(primitive)}
+        ordered = {number: one if number in layered else _cached(one, min(counts)) for number, one in corners.items()}
+        used, first = np.unique(np.concatenate(list(ordered.values())), return_index=True)
+        if len(used) < min(counts):  # what no triangle shows stays where it is, and all numbers with it
+            return
+        rank = np.empty(len(used), np.int64)
+        order = used[np.argsort(first)]
+        rank[order] = np.arange(len(order))
+        for number, one in ordered.items():
+            self.arrays[number] = rank[one].astype(corners[number].dtype)[:, None]
+        for number in vertices:
+            self.arrays[number] = self.arrays[number][order]
+
+    def _orderless(self, primitive: Mapping[str, Any]) -> bool:
+        """Whether nothing says anything of a primitive's vertices and triangles by their numbers."""
+        own = primitive.get("indices"), *_vertex_accessors(primitive)
+        roles = {kind for number in own if number in self.roles for kind, _ in self.roles[number]}
+        return (
+            all(number in self.arrays for number in own)
+            and "sequence" not in roles
+            and len(self.arrays[primitive["indices"]]) % 3 == 0
+            and not set(primitive.get("extensions", {})) - _ORDERLESS
+        )
+
+    def _blended(self, primitive: Mapping[str, Any]) -> bool:
+        """Whether triangles are drawn over each other in their order."""
+        variants = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])
+        numbers = [one["material"] for one in (primitive, *variants) if "material" in one]
+        return any(self.header["materials"][number].get("alphaMode") == "BLEND" for number in numbers)
+
+    def _round(self) -> None:
+        """Round what is worth it."""
+        steps, fine = self._position_steps(), _FINE / _enlarged(self.header)
+        for number, array in list(self.arrays.items()):
+            names = {name for _, name in self.roles[number]}
+            kinds = {kind for kind, _ in self.roles[number]}
+            if self.entries[number]["componentType"] != _FLOAT or not np.isfinite(array).all():
+                continue
+            if names == {"POSITION"}:
+                self._exponential(number, array, steps[number])
+            elif kinds == {"vertex"} and all(name.startswith("TEXCOORD_") for name in names):
+                self._exponential(number, array, fine)
+            elif kinds == {"vertex"} and len(names) == 1 and names <= {"NORMAL", "TANGENT"}:
+                self._octahedral(number, array)
+
+    def _position_steps(self) -> dict[int, float]:
+        """The step of each accessor of positions: that of its mesh, the least one if there are several."""
+        steps: dict[int, float] = {}
+        for mesh in self.header.get("meshes", []):
+            places = [p["attributes"]["POSITION"] for p in mesh["primitives"] if "POSITION" in p["attributes"]]
+            step = position_step([self.accessors.scale(number) for number in places])
+            targets = [one["POSITION"] for p in mesh["primitives"] for one in p.get("targets", []) if "POSITION" in one]
+            for number in (*places, *targets):
+                steps[number] = min(step, steps.get(number, math.inf))
+        return steps
+
+    def _exponential(self, number: int, array: np.ndarray, step: float) -> None:
+        """Store floats as whole multiples of a power of two, unless these are too long."""
+        exponent = math.frexp(step)[1] - 1
+        whole = np.rint(np.ldexp(array.astype(np.float64), -exponent))
+        if step <= 0 or exponent not in _EXPONENTS or np.abs(whole).max(initial=0) > _MOST:
+            return
+        rounded = np.ldexp(whole, exponent).astype(np.float32)
+        for name, end in (("min", rounded.min), ("max", rounded.max)):
+            if name in self.entries[number]:
+                self.entries[number][name] = end(axis=0).tolist()
+        words = (whole.astype(np.int64) & 0xFFFFFF) | ((exponent & 0xFF) << 24)
+        self._pack(number, words.astype("<u4"), _Kind("ATTRIBUTES", 4 * array.shape[1], "EXPONENTIAL", _ARRAY_BUFFER))
+
+    def _octahedral(self, number: int, array: np.ndarray) -> None:
+        """Store directions on an octahedron, unless some have no length, which would get one."""
+        if not array[:, :3].any(axis=1).all():
+            return
+        entry = self.entries[number]
+        self._pack(number, octahedral(array, _DIRECTION_BITS), _Kind("ATTRIBUTES", 8, "OCTAHEDRAL", _ARRAY_BUFFER))
+        entry |= {"componentType": _SHORT, "normalized": True}
+        for name in ("min", "max"):
+            entry.pop(name, None)
+        self._require(QUANTIZATION)
+
+    def _as_is(self, number: int, array: np.ndarray) -> None:
+        """Pack an accessor without changing its numbers."""
+        roles = {kind for kind, _ in self.roles[number]}
+        if roles <= {"index", "sequence"}:
+            if array.dtype.itemsize == 1:
+                array, self.entries[number]["componentType"] = array.astype(np.uint16), _USHORT
+            mode = "TRIANGLES" if roles == {"index"} and len(array) % 3 == 0 else "INDICES"
+            self._pack(number, array, _Kind(mode, array.dtype.itemsize, target=_ELEMENT_BUFFER))
+            return
+        rows = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
+        rows = rows if roles == {"key"} else np.pad(rows, ((0, 0), (0, -rows.shape[1] % 4)))
+        kind = _Kind("ATTRIBUTES", rows.shape[1], target=None if roles == {"key"} else _ARRAY_BUFFER)
+        self._pack(number, rows, kind)
+
+    def _pack(self, number: int, array: np.ndarray, kind: _Kind) -> None:
+        self.arrays[number], self.kinds[number] = np.ascontiguousarray(array), kind
+
+    def _joined(self) -> dict[_Kind, bytearray]:
+        """The arrays of each kind, each once; their accessors begin where they do."""
+        contents: dict[_Kind, bytearray] = {kind: bytearray() for kind in self.kinds.values()}
+        known: dict[tuple[_Kind, bytes], int] = {}
+        for number, kind in self.kinds.items():
+            content = self.arrays[number].tobytes()
+            if (kind, content) not in known:
+                known[kind, content] = len(contents[kind])
+                contents[kind] += content
+            self.entries[number]["byteOffset"] = known[kind, content]
+        return contents
+
+    def _written(self) -> bytes:
+        """The file: views of packed arrays take the numbers of those that their accessors had."""
+        freed = sorted({self.entries[number]["bufferView"] for number in self.kinds})
+        for number in freed:
+            self.views[number], self.contents[number] = {"buffer": 0}, bytes(4)
+        added, unpacked = {}, 0
+        for kind, content in self._joined().items():
+            view, packed = _view(kind, bytes(content), unpacked)
+            unpacked += view["byteLength"] + -view["byteLength"] % 4 if _NAME in view.get("extensions", {}) else 0
+            added[kind] = freed.pop(0) if freed else len(self.views)
+            self.views[added[kind] :] = [view, *self.views[added[kind] + 1 :]]
+            self.contents[added[kind] :] = [packed, *self.contents[added[kind] + 1 :]]
+        for number, kind in self.kinds.items():
+            self.entries[number]["bufferView"] = added[kind]
+        parts, at = [], 0
+        for view, content in zip(self.views, self.contents, strict=True):
+            view.get("extensions", {}).get(_NAME, view).update(byteOffset=at, byteLength=len(content))
+            parts += [content, bytes(-len(content) % 4)]
+            at += len(content) + -len(content) % 4
+        buffers: list[dict[str, Any]] = [{"byteLength": at}] if at else []
+        if unpacked:
+            buffers.append({"byteLength": unpacked, "extensions": {_NAME: {"fallback": True}}})
+            self._require(_NAME)
+        self.header |= {"buffers": buffers} if buffers else {}
+        return container(self.header, b"".join(parts))
+
+    def _require(self, name: str) -> None:
+        for kind in ("extensionsUsed", "extensionsRequired"):
+            if name not in self.header.setdefault(kind, []):
+                self.header[kind].append(name)
+
+
+def _view(kind: _Kind, content: bytes, begin: int) -> tuple[dict[str, Any], bytes]:
+    """A view of the arrays of a kind and its bytes: packed, where that is shorter or numbers are filtered."""
+    view = {"target": kind.target} if kind.target else {}
+    view |= {"byteStride": kind.stride} if kind.target == _ARRAY_BUFFER else {}
+    packed = _encoded(kind, content)
+    if packed is None or (len(packed) >= len(content) and kind.filter == "NONE"):
+        return {"buffer": 0, **view}, content
+    how = {"buffer": 0, "byteStride": kind.stride, "count": len(content) // kind.stride, "mode": kind.mode}
+    how |= {"filter": kind.filter} if kind.filter != "NONE" else {}
+    place = {"buffer": 1, "byteOffset": begin, "byteLength": len(content)}
+    return place | view | {"extensions": {_NAME: how}}, packed
+
+
+def _encoded(kind: _Kind, content: bytes) -> bytes | None:
+    """The bytes of a packed view, None where the codec does not take them."""
+    codec = meshopt_codec()
+    if kind.mode == "ATTRIBUTES":
+        if kind.stride % 4 or kind.stride > _LONGEST_ELEMENT:
+            return None
+        codec.encode_vertex_version(0)
+        rows = np.frombuffer(content, np.uint8).reshape(-1, kind.stride)
+        return codec.encode_vertex_buffer(rows, len(rows), kind.stride)
+    codec.encode_index_version(1)
+    indices = np.frombuffer(content, f"<u{kind.stride}").astype(np.uint32)
+    encode = codec.encode_index_buffer if kind.mode == "TRIANGLES" else codec.encode_index_sequence
+    try:
+        return encode(indices)
+    except RuntimeError:
+        return None
+
+
+def _cached(corners: np.ndarray, count: int) -> np.ndarray:
+    """Triangles [3 F] of ``count`` vertices in the order in which a vertex cache hits most, uint32 [3 F]."""
+    given = np.ascontiguousarray(corners, np.uint32)
+    found = np.empty_like(given)
+    meshopt_codec().optimize_vertex_cache(found, given, len(given), count)
+    return found
+
+
+def _vertex_accessors(primitive: Mapping[str, Any]) -> set[int]:
+    return {*primitive["attributes"].values(), *(k for one in primitive.get("targets", []) for k in one.values())}
+
+
+def _enlarged(header: Mapping[str, Any]) -> float:
+    """By how much texture transforms enlarge coordinates at most, a power of two; infinite where they may move."""
+    if "KHR_animation_pointer" in header.get("extensionsUsed", []):
+        return math.inf
+    named = (content for name, content in extensions(header) if name == "KHR_texture_transform")
+    scales = [abs(side) for content in named for side in content.get("scale", [])]
+    return power_above(max([1.0, *scales]))

@@ -1,0 +1,59 @@
+"""A grid of points that float32 holds exactly: copies of a vertex stay one point on it, so that no cut cracks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hra.errors import MeshError
+
+GRID_BITS = 16
+"""The finest grid: positions are stored as numbers of 16 bits."""
+
+# The smallest float32, and how many bits its mantissa has.
+_LEAST, _MANTISSA = 2.0**-149, 24
+
+
+@dataclass(frozen=True)
+class PointGrid:
+    """Points origin + step * (i, j, k), i, j, k in 0 .. 65535, all of which are exact in float32.
+
+    Attributes
+    ----------
+    origin : object units, whole multiples of the step; step : object units, a power of two.
+    """
+
+    origin: tuple[float, float, float]
+    step: float
+
+    @classmethod
+    def around(cls, positions: np.ndarray, bits: int) -> PointGrid:
+        """The finest grid of at most 2**bits points along an axis around ``positions`` [V, 3].
+
+        Raises
+        ------
+        MeshError : bits that are not 8 to 16.
+        """
+        if not 8 <= bits <= GRID_BITS:
+            raise MeshError(f"a grid of {bits} bits", where="grid_bits", fix=f"use 8 to {GRID_BITS}")
+        low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
+        reach, largest = float((high - low).max()), float(np.abs([low, high]).max())
+        # Rounding the origin down takes a step, and rounding the farthest point up another half.
+        step = max(power_above(reach / (2**bits - 2)), power_above(largest) * 2.0**-_MANTISSA, _LEAST)
+        return cls(tuple((np.floor(low / step) * step).tolist()), step)
+
+    def snap(self, positions: np.ndarray) -> np.ndarray:
+        """The nearest points of the grid, uint16 [V, 3]."""
+        places = np.rint((positions.astype(np.float64) - self.origin) / self.step)
+        return np.clip(places, 0, 2**GRID_BITS - 1).astype(np.uint16)
+
+    def positions(self, places: np.ndarray) -> np.ndarray:
+        """The points, float32 [V, 3]."""
+        return (places * np.float64(self.step) + self.origin).astype(np.float32)
+
+
+def power_above(value: float) -> float:
+    """The least power of two that is not below ``value``; 0 for 0."""
+    return math.ldexp(1.0, math.ceil(math.log2(value))) if value > 0 else 0.0

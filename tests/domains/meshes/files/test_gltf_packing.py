@@ -1,0 +1,348 @@
+"""Packed files: the same triangles, vertices and animations, or rounded by no more than is said."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hra.domains import meshes
+from hra.domains.meshes.distances.two_sided import hausdorff_bound
+from hra.domains.meshes.files.gltf_packing import position_step, repacked
+from hra.domains.meshes.files.gltf_scene import GltfScene
+from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.errors import HraError
+from tests.helpers.command import run_hra
+from tests.helpers.scenes import Scene
+
+PACKED = "EXT_meshopt_compression"
+# Half of a step along each axis.
+HALF = math.sqrt(3) / 2
+
+
+def packed(scene: Scene, folder: Path, compression: Any) -> tuple[GltfScene, GltfScene]:
+    """A scene before and after."""
+    plain, after = scene.write(folder / "scene.glb"), folder / f"{compression}.glb"
+    after.write_bytes(repacked(plain.read_bytes(), compression))
+    return GltfScene.open(plain), GltfScene.open(after)
+
+
+def columns(scene: GltfScene, number: int = 0) -> dict[str, np.ndarray]:
+    """All that the vertices of a primitive have, by name."""
+    primitive = scene.accessors.header["meshes"][0]["primitives"][number]
+    parts = [("", primitive["attributes"]), *((f"{k} ", one) for k, one in enumerate(primitive.get("targets", [])))]
+    return {f"{of}{name}": scene.accessors.scale(one[name]) for of, one in parts for name in one}
+
+
+def corners(scene: GltfScene, number: int = 0) -> np.ndarray:
+    """What the corners of a primitive's triangles have, sorted, each from its least one on, float64 [F, 3, k]."""
+    every = np.concatenate([one.astype(np.float64) for one in columns(scene, number).values()], axis=1)
+    turned = []
+    for triangle in every[scene.triangles((0, number))].tolist():
+        first = triangle.index(min(triangle))
+        turned.append(triangle[first:] + triangle[:first])
+    return np.array(sorted(turned))
+
+
+def sheet(side: int) -> Scene:
+    """A sheet whose sides are no powers of two, so that steps are those of all levels."""
+    scene = Scene(side)
+    scene.positions *= 0.9
+    scene.primitive["attributes"]["POSITION"] = scene.add(scene.positions, bounds=True)
+    return scene
+
+
+def moving() -> Scene:
+    """A sheet with a skin, morph targets, normals, tangents and colours."""
+    scene = sheet(21)
+    scene.skin()
+    scene.morph()
+    rng = np.random.default_rng(0)
+    normals = rng.normal(size=(len(scene.uv), 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    tangents = np.column_stack([np.roll(normals, 1, axis=1), rng.choice([-1.0, 1.0], len(normals))])
+    scene.primitive["attributes"] |= {
+        "NORMAL": scene.add(normals.astype(np.float32)),
+        "TANGENT": scene.add(tangents.astype(np.float32)),
+        "COLOR_0": scene.add(rng.integers(0, 256, (len(normals), 3), np.uint8), normalized=True),
+        "_WEAR": scene.add(rng.random((len(normals), 1)).astype(np.float32)),
+    }
+    return scene
+
+
+def animated(scene: GltfScene) -> list[np.ndarray]:
+    header = scene.accessors.header
+    numbers = [sampler[end] for one in header["animations"] for sampler in one["samplers"] for end in sampler]
+    return [scene.accessors.array(n) for n in [*numbers, header["skins"][0]["inverseBindMatrices"]]]
+
+
+def is_packed(scene: GltfScene, number: int) -> bool:
+    return PACKED in scene.header["bufferViews"][scene.header["accessors"][number]["bufferView"]].get("extensions", {})
+
+
+def test_nothing_is_lost(tmp_path: Path) -> None:
+    before, after = packed(moving(), tmp_path, "meshopt")
+    assert (corners(before) == corners(after)).all()
+    assert all((a == b).all() for a, b in zip(animated(before), animated(after), strict=True))
+    sizes = [(tmp_path / name).stat().st_size for name in ("scene.glb", "meshopt.glb")]
+    assert sizes[1] < 0.8 * sizes[0]
+    assert after.header["extensionsRequired"] == after.header["extensionsUsed"] == [PACKED]
+    assert after.header["buffers"][1]["extensions"] == {PACKED: {"fallback": True}}
+    assert repacked((tmp_path / "scene.glb").read_bytes(), "none") == (tmp_path / "scene.glb").read_bytes()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=st.sampled_from(["i1", "u1", "i2", "u2", "f4"]),
+    width=st.integers(1, 4),
+    seed=st.integers(0, 2**32 - 1),
+    wide=st.booleans(),
+)
+def test_attributes_of_every_layout_come_back(
+    tmp_path_factory: Any, kind: str, width: int, seed: int, wide: bool
+) -> None:
+    scene, rng = Scene(4), np.random.default_rng(seed)
+    rows = rng.integers(-128 if kind[0] == "i" else 0, 128, (16, width)).astype(kind)
+    scene.primitive["attributes"]["_OWN"] = scene.add(np.pad(rows, ((0, 0), (0, 0))))
+    size = rows[:1].nbytes
+    if size % 4:  # vertex attributes begin at multiples of four bytes
+        view = scene.header["bufferViews"][-1]
+        padded = np.pad(rows.view(np.uint8).reshape(16, size), ((0, 0), (0, -size % 4)))
+        scene.header["accessors"][-1]["bufferView"] = scene.add_bytes(padded.tobytes())
+        scene.header["bufferViews"][-1]["byteStride"] = padded.shape[1]
+        assert view is not scene.header["bufferViews"][-1]
+    triangles = rng.permutation(scene.triangles)[: rng.integers(1, len(scene.triangles) + 1)]
+    scene.primitive["indices"] = scene.add(triangles.reshape(-1, 1).astype(np.uint32 if wide else np.uint8))
+    before, after = packed(scene, tmp_path_factory.mktemp("layouts"), "meshopt")
+    assert (corners(before) == corners(after)).all()
+
+
+def test_rounded_files_say_by_how_much(tmp_path: Path) -> None:
+    scene = moving()
+    source = scene.write(tmp_path / "scene.glb")
+    plain, rounded = (meshes.scene_lod(source, [0.5, 0.2], compression=how) for how in ("none", "rounded"))
+    before, after = (lod.export(tmp_path / name) for lod, name in ((plain, "a"), (rounded, "b")))
+    whole = meshes.load(source)
+    step = position_step([scene.positions])
+    assert rounded.chain.errors - plain.chain.errors == pytest.approx(HALF * step)
+    for old, new, error in zip(before, after, rounded.chain.errors, strict=True):
+        assert new.stat().st_size < 0.75 * old.stat().st_size
+        assert hausdorff_bound(whole, meshes.load(new)) <= 1.03 * error
+        (there, here) = (columns(GltfScene.open(path)) for path in (old, new))
+        places = here["POSITION"] / step
+        assert (places == np.rint(places)).all()
+        order = [np.lexsort(np.rint(one["TEXCOORD_0"] * 64).T) for one in (there, here)]
+        apart = {name: np.abs(there[name][order[0]] - here[name][order[1]]).max() for name in there}
+        assert apart["TEXCOORD_0"] <= 2.0**-17 and apart["COLOR_0"] == apart["WEIGHTS_0"] == apart["_WEAR"] == 0
+        assert 0 < apart["POSITION"] <= step / 2 and apart["1 POSITION"] <= step / 2
+        assert apart["NORMAL"] < 0.004 and apart["TANGENT"] < 0.004
+        assert (np.sign(there["TANGENT"][order[0], 3]) == np.sign(here["TANGENT"][order[1], 3])).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_rounding_counts_where_the_scene_shows_it_largest(scale: float, tmp_path: Path) -> None:
+    scene = sheet(17)
+    scene.morph()
+    scene.header["meshes"][0]["weights"] = [0.5, -2.0]
+    scene.header["nodes"].append({"mesh": 0, "scale": [1, scale, 1], "translation": [3, 0, 0]})
+    scene.header["scenes"][0]["nodes"].append(1)
+    source = scene.write(tmp_path / "scene.glb")
+    plain, rounded = (meshes.scene_lod(source, [0.5], compression=how) for how in ("none", "rounded"))
+    expected = HALF * position_step([scene.positions]) * scale * 3.5
+    assert rounded.chain.errors - plain.chain.errors == pytest.approx(expected)
+
+
+def test_what_cannot_be_rounded_stays_exact(tmp_path: Path) -> None:
+    scene = Scene(9)
+    normals = np.tile(np.array([0, 1, 0], np.float32), (81, 1))
+    normals[5] = 0
+    far = scene.uv + np.float32(1e5)
+    scene.primitive["attributes"] |= {"NORMAL": scene.add(normals), "TEXCOORD_1": scene.add(far)}
+    before, after = packed(scene, tmp_path, "rounded")
+    there, here = columns(before), columns(after)
+    for name in ("NORMAL", "TEXCOORD_1"):
+        assert (np.unique(there[name], axis=0) == np.unique(here[name], axis=0)).all()
+    assert "KHR_mesh_quantization" not in after.header["extensionsUsed"]
+    # Three thousand metres away float32 has no finer steps.
+    scene = Scene(9)
+    scene.positions[:] = scene.positions / 64 + 3000
+    scene.primitive["attributes"]["POSITION"] = scene.add(scene.positions, bounds=True)
+    before, after = packed(scene, tmp_path, "rounded")
+    assert (np.sort(columns(before)["POSITION"], axis=0) == np.sort(columns(after)["POSITION"], axis=0)).all()
+
+
+@pytest.mark.parametrize("animated", [False, True])
+def test_enlarged_coordinates_are_rounded_by_less(animated: bool, tmp_path: Path) -> None:
+    scene = Scene(9)
+    transform = {"KHR_texture_transform": {"scale": [1, 20.0]}}
+    texture = {"index": 0, "extensions": transform}
+    scene.header |= {
+        "images": [{"uri": "data:image/png;base64,iVBORw0KGgo="}],
+        "textures": [{"source": 0}],
+        "materials": [{"pbrMetallicRoughness": {"baseColorTexture": texture}}],
+        "extensionsUsed": ["KHR_texture_transform", *(["KHR_animation_pointer"] if animated else [])],
+    }
+    scene.uv[:] = np.random.default_rng(0).random(scene.uv.shape)
+    scene.primitive["attributes"]["TEXCOORD_0"] = scene.add(scene.uv)
+    before, after = packed(scene, tmp_path, "rounded")
+    there, here = (np.sort(columns(one)["TEXCOORD_0"], axis=0) for one in (before, after))
+    farthest = np.abs(there - here).max()
+    assert farthest == 0 if animated else 0 < farthest <= 2.0**-17 / 32
+
+
+def in_order(scene: GltfScene, number: int = 0) -> np.ndarray:
+    """The corners of a primitive in its order, float32 [F, 3, 3]."""
+    return columns(scene, number)["POSITION"][scene.triangles((0, number))]
+
+
+@pytest.mark.parametrize("how", ["opaque", "blended", "variant"])
+def test_triangles_that_are_blended_keep_their_order(how: str, tmp_path: Path) -> None:
+    scene = Scene(17)
+    scene.header["materials"] = [{}, {"alphaMode": "BLEND"}]
+    scene.primitive["material"] = int(how == "blended")
+    if how == "variant":
+        variants = {"mappings": [{"material": 1, "variants": [0]}]}
+        scene.primitive["extensions"] = {"KHR_materials_variants": variants}
+        scene.header |= {
+            "extensionsUsed": ["KHR_materials_variants"],
+            "extensions": {"KHR_materials_variants": {"variants": [{"name": "glass"}]}},
+        }
+    shuffled = np.random.default_rng(0).permutation(scene.triangles)
+    scene.primitive["indices"] = scene.add(shuffled.reshape(-1, 1).astype(np.uint16))
+    before, after = (np.sort(in_order(one), axis=1) for one in packed(scene, tmp_path, "meshopt"))
+    assert (before == after).all() == (how != "opaque")
+
+
+def test_triangles_meet_the_vertex_cache_and_vertices_stand_in_their_order(tmp_path: Path) -> None:
+    scene = Scene(33)
+    shuffled = np.random.default_rng(0).permutation(scene.triangles)
+    scene.primitive["indices"] = scene.add(shuffled.reshape(-1, 1).astype(np.uint16))
+    before, after = packed(scene, tmp_path, "meshopt")
+
+    def missed(triangles: np.ndarray) -> float:
+        """Vertices that a cache of the last sixteen lacks, for each triangle."""
+        cache: list[int] = []
+        count = 0
+        for vertex in triangles.reshape(-1).tolist():
+            if vertex not in cache:
+                count, cache = count + 1, [*cache, vertex][-16:]
+        return count / len(triangles)
+
+    assert missed(after.triangles((0, 0))) < 0.85 < 2 < missed(before.triangles((0, 0)))
+    found = after.triangles((0, 0)).reshape(-1)
+    assert (np.sort(np.unique(found, return_index=True)[1]) == np.unique(found, return_index=True)[1]).all()
+
+
+@pytest.mark.parametrize("named", ["feature", "unknown"])
+def test_vertices_that_count_by_their_numbers_keep_them(named: str, tmp_path: Path) -> None:
+    scene = Scene(9)
+    name = {"feature": "EXT_mesh_features", "unknown": "X_cloth"}[named]
+    scene.primitive["extensions"] = {
+        name: {"featureIds": [{"featureCount": 81}]} if named == "feature" else {"pins": [1]}
+    }
+    scene.header["extensionsUsed"] = [name]
+    before, after = packed(scene, tmp_path, "meshopt")
+    assert (columns(before)["POSITION"] == columns(after)["POSITION"]).all()
+    # The codec may begin a triangle with another of its corners.
+    assert (np.sort(before.triangles((0, 0)), axis=1) == np.sort(after.triangles((0, 0)), axis=1)).all()
+
+
+def test_what_extensions_refer_to_and_images_stay_as_they_are(tmp_path: Path) -> None:
+    scene = Scene(9)
+    table, image = scene.add_bytes(bytes(range(81))), scene.add_bytes(b"\x89PNG\r\n\x1a\n" + bytes(40))
+    scene.header |= {
+        "images": [{"bufferView": image, "mimeType": "image/png"}],
+        "extensionsUsed": ["EXT_structural_metadata", "EXT_mesh_gpu_instancing"],
+        "extensions": {"EXT_structural_metadata": {"propertyTables": [{"properties": {"a": {"values": table}}}]}},
+    }
+    places = scene.add(np.arange(60, dtype=np.float32).reshape(20, 3))
+    scene.header["nodes"][0]["extensions"] = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}}
+    before, after = packed(scene, tmp_path, "rounded")
+    for number in (table, image):
+        assert after.accessors.views.content(number) == before.accessors.views.content(number)
+    assert (after.accessors.array(places) == before.accessors.array(places)).all()
+    assert not is_packed(after, places) and is_packed(after, scene.primitive["attributes"]["POSITION"])
+
+
+def test_shared_vertices_sparse_arrays_and_lines(tmp_path: Path) -> None:
+    scene = Scene(9)
+    half = scene.primitive | {"indices": scene.add(scene.triangles[:50].reshape(-1, 1).astype(np.uint16))}
+    lines = {"attributes": dict(scene.primitive["attributes"]), "mode": 1}
+    lines["attributes"]["POSITION"] = scene.add(scene.positions[:10].copy(), bounds=True)
+    lines["attributes"].pop("TEXCOORD_0")
+    lines["indices"] = scene.add(np.array([[0, 3, 3, 7, 7, 1]], np.uint16).T)
+    sparse = dict(scene.primitive)
+    indices, values = (
+        scene.add_bytes(np.array([4, 7], np.uint16).tobytes()),
+        scene.add_bytes(np.ones(6, "f4").tobytes()),
+    )
+    entry = {"componentType": 5126, "count": 81, "type": "VEC3", "sparse": {"count": 2}}
+    entry["sparse"] |= {"indices": {"bufferView": indices, "componentType": 5123}, "values": {"bufferView": values}}
+    scene.header["accessors"].append(entry | {"min": [0, 0, 0], "max": [1, 1, 1]})
+    sparse["targets"] = [{"POSITION": len(scene.header["accessors"]) - 1}]
+    scene.header["meshes"][0]["primitives"] += [half, lines]
+    before, after = packed(scene, tmp_path, "meshopt")
+    assert all((corners(before, k) == corners(after, k)).all() for k in (0, 1))
+    assert after.primitive((0, 0))["attributes"] == after.primitive((0, 1))["attributes"]
+    drawn = [
+        one.accessors.array(lines["attributes"]["POSITION"])[one.accessors.array(lines["indices"])[:, 0]]
+        for one in (before, after)
+    ]
+    assert (drawn[0] == drawn[1]).all()
+    scene.header["meshes"][0]["primitives"] = [sparse]
+    before, after = packed(scene, tmp_path, "rounded")
+    assert (
+        np.abs(columns(before)["POSITION"] - columns(after)["POSITION"]).max() <= position_step([scene.positions]) / 2
+    )
+    assert (columns(before)["0 POSITION"] == columns(after)["0 POSITION"]).all()
+
+
+def test_chains_of_meshes_are_packed_too(tmp_path: Path) -> None:
+    scene = Scene(33)
+    mesh = TriangleMesh(scene.positions, scene.triangles.astype(np.uint32))
+    plain, exact, rounded = (
+        meshes.lod_chain(mesh, [0.5, 0.2], compression=how) for how in ("none", "meshopt", "rounded")
+    )
+    files = [chain.with_normals().export(tmp_path / chain.compression)[1] for chain in (plain, exact, rounded)]
+    sizes = [file.stat().st_size for file in files]
+    assert sizes[2] < 0.6 * sizes[0] and sizes[2] < sizes[1] < sizes[0]
+    assert (exact.errors == plain.errors).all() and (rounded.errors > plain.errors).all()
+    assert hausdorff_bound(mesh, meshes.load(files[2])) <= 1.03 * rounded.errors[1]
+    rounded.export_one(tmp_path / "one.glb")
+    header = GltfScene.open(tmp_path / "one.glb").header
+    assert {PACKED, "MSFT_lod"} <= set(header["extensionsUsed"])
+    assert header["nodes"][1]["extras"]["error"] == rounded.errors[1]
+
+
+def test_bytes_buy_more_triangles(tmp_path: Path) -> None:
+    source = moving().write(tmp_path / "scene.glb")
+    limits = [20_000, 12_000]
+    plain, rounded = (meshes.scene_lod(source, limits, unit="bytes", compression=how) for how in ("none", "rounded"))
+    for lod in (plain, rounded):
+        sizes = [path.stat().st_size for path in lod.export(tmp_path / lod.compression)]
+        assert all(size <= limit for size, limit in zip(sizes, limits, strict=True))
+    assert all(few < 0.8 * many for few, many in zip(plain.triangles, rounded.triangles, strict=True))
+
+
+def test_the_command_packs_and_says_when_it_does_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = Scene(17).write(tmp_path / "scene.glb")
+    assert run_hra("mesh", "lods", source, "-o", tmp_path / "a", "--ratios", ".5", "--compression", "meshopt") == 0
+    packed_one, said = (
+        tmp_path / "a" / "lod0.glb",
+        "lod0.glb is compressed by EXT_meshopt_compression; its levels are not",
+    )
+    for more in ((), ("--compression", "rounded")):
+        capsys.readouterr()
+        assert run_hra("mesh", "lods", packed_one, "-o", tmp_path / "b", "--ratios", ".5", *more) == 0
+        assert (said in capsys.readouterr().out) == (not more)
+
+
+@pytest.mark.parametrize("call", [meshes.lod_chain, meshes.scene_lod])
+def test_another_compression_is_refused(call: Any, tmp_path: Path) -> None:
+    with pytest.raises(HraError, match="compression"):
+        call(Scene(9).write(tmp_path / "scene.glb"), [0.5], compression="zip")
