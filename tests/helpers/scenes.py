@@ -108,6 +108,16 @@ class Scene:
         self.header["meshes"][0]["weights"] = [0.0, 0.0]
 
 
+def fetched(triangles: np.ndarray) -> float:
+    """Vertices that a cache of the last sixteen lacks, for each of the triangles [F, 3]; half is the least possible."""
+    cache: list[int] = []
+    count = 0
+    for vertex in triangles.reshape(-1).tolist():
+        if vertex not in cache:
+            count, cache = count + 1, [*cache, vertex][-16:]
+    return count / len(triangles)
+
+
 class Read:
     """A GLB file as a test looks at it."""
 

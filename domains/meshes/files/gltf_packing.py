@@ -26,9 +26,11 @@ from hra.domains.meshes.files.gltf_accessors import Accessors, Views, parts_in_v
 from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.files.gltf_primitives import is_blended
 from hra.domains.meshes.files.write_glb import QUANTIZATION, container
-from hra.domains.meshes.mesh.meshopt import octahedral
+from hra.domains.meshes.mesh.meshopt import octahedral, vertex_cache_order
 from hra.domains.meshes.mesh.point_grid import power_above
+from hra.domains.meshes.mesh.weld import by_first_use
 
 Compression = Literal["none", "meshopt", "rounded"]
 COMPRESSIONS: tuple[Compression, ...] = ("none", "meshopt", "rounded")
@@ -162,19 +164,17 @@ class _Packing:
             return
         vertices = {number for primitive in primitives for number in _vertex_accessors(primitive)}
         counts = {len(self.arrays[number]) for number in vertices}
-        corners = {primitive["indices"]: self.arrays[primitive["indices"]][:, 0] for primitive in primitives}
-        if len(counts) != 1 or any(one.max(initial=0) >= min(counts) for one in corners.values()):
+        triangles = {primitive["indices"]: self.arrays[primitive["indices"]].reshape(-1, 3) for primitive in primitives}
+        if len(counts) != 1 or any(one.max(initial=0) >= min(counts) for one in triangles.values()):
             return
-        layered = {primitive["indices"] for primitive in primitives if self._blended(primitive)}
-        ordered = {number: one if number in layered else _cached(one, min(counts)) for number, one in corners.items()}
-        used, first = np.unique(np.concatenate(list(ordered.values())), return_index=True)
-        if len(used) < min(counts):  # what no triangle shows stays where it is, and all numbers with it
+        layered = {primitive["indices"] for primitive in primitives if is_blended(self.header, primitive)}
+        ordered = [one if k in layered else vertex_cache_order(one, min(counts)) for k, one in triangles.items()]
+        order, corners = by_first_use(np.concatenate(ordered).reshape(-1))
+        if len(order) < min(counts):  # what no triangle shows stays where it is, and all numbers with it
             return
-        rank = np.empty(len(used), np.int64)
-        order = used[np.argsort(first)]
-        rank[order] = np.arange(len(order))
-        for number, one in ordered.items():
-            self.arrays[number] = rank[one].astype(corners[number].dtype)[:, None]
+        ends = np.cumsum([one.size for one in ordered])[:-1]
+        for (number, one), own in zip(triangles.items(), np.split(corners, ends), strict=True):
+            self.arrays[number] = own.astype(one.dtype)[:, None]
         for number in vertices:
             self.arrays[number] = self.arrays[number][order]
 
@@ -188,12 +188,6 @@ class _Packing:
             and len(self.arrays[primitive["indices"]]) % 3 == 0
             and not set(primitive.get("extensions", {})) - _ORDERLESS
         )
-
-    def _blended(self, primitive: Mapping[str, Any]) -> bool:
-        """Whether triangles are drawn over each other in their order."""
-        variants = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])
-        numbers = [one["material"] for one in (primitive, *variants) if "material" in one]
-        return any(self.header["materials"][number].get("alphaMode") == "BLEND" for number in numbers)
 
     def _round(self) -> None:
         """Round what is worth it."""
@@ -335,14 +329,6 @@ def _encoded(kind: _Kind, content: bytes) -> bytes | None:
         return encode(indices)
     except RuntimeError:
         return None
-
-
-def _cached(corners: np.ndarray, count: int) -> np.ndarray:
-    """Triangles [3 F] of ``count`` vertices in the order in which a vertex cache hits most, uint32 [3 F]."""
-    given = np.ascontiguousarray(corners, np.uint32)
-    found = np.empty_like(given)
-    meshopt_codec().optimize_vertex_cache(found, given, len(given), count)
-    return found
 
 
 def _vertex_accessors(primitive: Mapping[str, Any]) -> set[int]:

@@ -5,7 +5,7 @@ Source: Khronos, glTF 2.0 specification, section 3.7, and KHR_mesh_quantization.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,13 @@ def check_primitives(header: dict[str, Any], where: str) -> None:
         if "indices" in primitive:
             _check_indices(header, primitive, place)
         _check_coordinates(header, primitive, place)
+
+
+def is_blended(header: Mapping[str, Any], primitive: Mapping[str, Any]) -> bool:
+    """Whether the triangles of a primitive are drawn over each other, so that their order shows."""
+    variants = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])
+    numbers = [int(one["material"]) for one in (primitive, *variants) if "material" in one]
+    return any(header["materials"][number].get("alphaMode") == "BLEND" for number in numbers)
 
 
 def _primitives(header: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -33,7 +33,7 @@ from hra.domains.meshes.files.suffixes import GLTF
 from hra.domains.meshes.files.write_glb import container
 from hra.domains.meshes.mesh.materials import image_type
 from hra.domains.meshes.mesh.meshopt import unique_rows
-from hra.domains.meshes.mesh.weld import first_occurrences
+from hra.domains.meshes.mesh.weld import by_first_use, first_occurrences
 from hra.errors import FileError, warn
 from hra.files.limits import DEFAULT, Limits
 from hra.files.local_files import local_path, read_regular
@@ -367,16 +367,17 @@ class _Written:
             given = [triangles[place] for place in places]
             pairs = zip(places, given, strict=True)
             chosen = [self.scene.triangles(place) if own is None else own for place, own in pairs]
-            vertices = np.unique(np.concatenate([one.reshape(-1) for one in chosen]))
+            # What a GPU fetches together lies together.
+            vertices, corners = by_first_use(np.concatenate(chosen).reshape(-1))
             if (group := (key, vertices.tobytes())) not in known:
                 known[group] = self._gather(vertices, self.scene.primitive(places[0]))
             accessors, row = known[group]
             short = row.max(initial=0) < _MAX_USHORT_VERTICES
-            for place, corners in zip(places, chosen, strict=True):
+            ends = np.cumsum([one.size for one in chosen])[:-1]
+            for place, rows in zip(places, np.split(row[corners], ends), strict=True):
                 primitive = meshes[place[0]]["primitives"][place[1]]
                 primitive.pop("mode", None)
                 self._refer(primitive, self.scene.primitive(place), accessors)
-                rows = row[np.searchsorted(vertices, corners).reshape(-1)]
                 primitive["indices"] = self._indices(rows, primitive.get("indices"), short=short)
 
     def _refer(
@@ -433,17 +434,17 @@ class _Written:
         """What ``vertices`` have, as it is stored: the source's, then those that were added, with what was fitted."""
         place = primitive["attributes"].get("POSITION")
         count = 0 if place is None else self.scene.accessors.header["accessors"][place]["count"]
-        extra = vertices[vertices >= count] - count if place is not None else vertices[:0]
-        own = np.concatenate([vertices[: len(vertices) - len(extra)], self.more.rows[extra]])
+        added = np.flatnonzero(vertices >= count) if place is not None else np.empty(0, np.int64)
+        own, extra = vertices.copy(), vertices[added] - count
+        own[added] = self.more.rows[extra]
         rows = {one: self.scene.accessors.array(one[1])[own] for one in wanted}
         fitted = np.flatnonzero(self.more.fitted[extra])
         for (role, old), array in rows.items():
-            begin = len(array) - len(extra)
             if role == "POSITION":
-                array[begin:] = self.scene.accessors.stored(old, self.more.points[extra])
+                array[added] = self.scene.accessors.stored(old, self.more.points[extra])
             elif role:
                 values = self.more.values[role][extra[fitted], : array.shape[1]]
-                array[begin + fitted] = self.scene.accessors.stored(old, values)
+                array[added[fitted]] = self.scene.accessors.stored(old, values)
         return rows
 
     def _add_like(self, old: int, array: np.ndarray, position: bool, joints: bool) -> int:

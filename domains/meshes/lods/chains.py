@@ -25,8 +25,9 @@ from hra.domains.meshes.files.gltf_packing import COMPRESSIONS, Compression, pos
 from hra.domains.meshes.files.read import load
 from hra.domains.meshes.lods.discrete_lod import DiscreteLOD
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
+from hra.domains.meshes.mesh.meshopt import vertex_cache_order
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
-from hra.domains.meshes.mesh.weld import weld_wedges, without_degenerate
+from hra.domains.meshes.mesh.weld import by_first_use, weld_wedges, without_degenerate
 from hra.domains.meshes.metrics.surface_error import SurfaceError
 from hra.errors import HraError, check_choice, check_kind
 from hra.model.arrays import numbers
@@ -99,11 +100,21 @@ def lod_chain(
     of_source = int(clusters.triangles_per_cluster[clusters.hierarchy.attribute("level") == 0].sum())
     cuts = nested_cuts(clusters, level_counts(levels, of_source))
     errors = cut_errors(clusters, cuts)
-    meshes = tuple(clusters.mesh(cut) for cut in cuts)
+    meshes = tuple(_for_caches(clusters.mesh(cut)) for cut in cuts)
     center, radius = sphere_around(meshes, errors.distance[0])
     farther = _rounding(meshes) if compression == "rounded" else 0.0
     distance, radius = errors.distance + farther, radius + farther
     return DiscreteLOD(meshes, distance, center, radius, errors.certified, errors.appearance, compression)
+
+
+def _for_caches(mesh: TriangleMesh) -> TriangleMesh:
+    """The mesh with triangles and vertices in the order that suits a GPU's caches, but where the order shows."""
+    carried = mesh.attributes
+    if carried is not None and any(material.alpha_mode == "BLEND" for material in carried.materials):
+        return mesh
+    order, corners = by_first_use(vertex_cache_order(mesh.triangles, len(mesh.positions)).reshape(-1))
+    attributes = None if carried is None else carried.take(order)
+    return TriangleMesh(mesh.positions[order], corners.reshape(-1, 3), attributes, mesh.origin)
 
 
 def _rounding(levels: Sequence[TriangleMesh]) -> float:

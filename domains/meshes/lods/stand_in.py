@@ -19,10 +19,12 @@ import numpy as np
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, coordinates_of, layout_of, texture_infos
 from hra.domains.meshes.files.gltf_nodes import moved
 from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, joint_pivots, skinned, transformed
+from hra.domains.meshes.files.gltf_primitives import is_blended
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, vertex_attributes
 from hra.domains.meshes.lods.at_rest import Pose, poses
 from hra.domains.meshes.mesh.materials import Material
+from hra.domains.meshes.mesh.meshopt import vertex_cache_order
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.mesh.weld import first_occurrences, row_numbers, without_degenerate
 from hra.errors import MeshError, warn
@@ -55,6 +57,7 @@ class StandIn:
     pose, ways : of each primitive the pose that is shown largest, and of each mesh all poses.
     shown : how much of its surface the scene shows, in units of what is in here.
     source, whole : its triangles, and those of them that have three corners; left : how many triangles are not in here.
+    blended : whether the order of its triangles shows.
     copies : of each mesh in here those that hold the same, and are not in here themselves.
     """
 
@@ -72,6 +75,7 @@ class StandIn:
     whole: list[np.ndarray]
     left: int
     copies: Mapping[int, Sequence[int]]
+    blended: list[bool]
 
     @classmethod
     def of(cls, scene: GltfScene, *, once: bool = False) -> StandIn:
@@ -111,6 +115,10 @@ class StandIn:
             whole=_proper(mesh, source),
             left=left,
             copies=copies,
+            blended=[
+                any(is_blended(scene.header, scene.primitive((m, k))) for m in (mesh, *copies.get(mesh, ())))
+                for mesh, k in place
+            ],
         )
 
     def alike(self, place: Place) -> list[Place]:
@@ -150,9 +158,11 @@ class StandIn:
         found = {}
         for k, place in enumerate(self.place):
             own = rows[number == k]
-            own = own[:, ::-1] if np.linalg.det(self.matrix[k][:3, :3]) < 0 else own
-            # Surfaces that coincide are drawn in the source's order.
-            own = (own if len(own) < len(self.whole[k]) else self.whole[k]) if len(own) else self.last(k)
+            if 0 < len(own) < len(self.whole[k]):
+                own = own[:, ::-1] if np.linalg.det(self.matrix[k][:3, :3]) < 0 else own
+                own = own if self.blended[k] else vertex_cache_order(own, int(own.max()) + 1)
+            else:  # surfaces that coincide are drawn in the source's order
+                own = self.whole[k] if len(own) else self.last(k)
             if every and len(own) == len(self.whole[k]):
                 own = self.row[self.vertex[self.begin[k] + own]] - self.begin[k]
             if every or len(own) < len(self.source[k]):

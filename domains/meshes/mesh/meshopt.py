@@ -35,6 +35,7 @@ _SIGNATURES = {
     "meshopt_generateVertexRemap": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE],
     "meshopt_partitionClusters": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE, _SIZE],
     "meshopt_encodeFilterOct": [_POINTER, _SIZE, _SIZE, ctypes.c_int, _POINTER],
+    "meshopt_optimizeVertexCache": [_POINTER, _POINTER, _SIZE, _SIZE],
     "meshopt_spatialSortTriangles": [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZE],
     "meshopt_simplifyWithAttributes": [
         *[_POINTER, _POINTER, _SIZE],  # destination, indices, index count
@@ -130,6 +131,15 @@ def spatial_sort(indices: np.ndarray, positions: np.ndarray) -> np.ndarray:
         *(positions.ctypes.data, len(positions), positions.strides[0]),
     )
     return result
+
+
+def vertex_cache_order(triangles: np.ndarray, vertex_count: int) -> np.ndarray:
+    """Triangles [F, 3] of integers in the order in which a GPU's cache of vertices hits most, in their type."""
+    indices = np.ascontiguousarray(triangles, np.uint32).reshape(-1)
+    _check_indices(indices, vertex_count)
+    result = np.empty_like(indices)
+    library().meshopt_optimizeVertexCache(result.ctypes.data, indices.ctypes.data, indices.size, vertex_count)
+    return result.reshape(-1, 3).astype(triangles.dtype)
 
 
 def partition_clusters(indices: np.ndarray, sizes: np.ndarray, vertex_count: int, target: int) -> np.ndarray:

@@ -74,6 +74,12 @@ def first_occurrences(number: np.ndarray, count: int) -> np.ndarray:
     return first
 
 
+def by_first_use(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ones of ``numbers`` [n] in the order in which they come, and the place there of each, uint32 [n]."""
+    place, count = meshopt.unique_rows(np.ascontiguousarray(numbers).reshape(-1, 1))
+    return numbers[first_occurrences(place, count)], place
+
+
 def without_degenerate(triangles: np.ndarray, position_of: np.ndarray | None = None) -> np.ndarray:
     """The faces [F, 3] whose corners are three different vertices, at different positions by ``position_of`` [V]."""
     a, b, c = (triangles if position_of is None else position_of[triangles]).T

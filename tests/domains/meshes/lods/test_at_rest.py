@@ -77,7 +77,7 @@ def measured(source: Path, level: Path) -> float:
         warnings.simplefilter("ignore", RepairWarning)
         both = [meshes.load(path) for path in (source, level)]
     random = np.random.default_rng(0)
-    points = [meshes.surface_points(mesh, 4000, random) for mesh in both]
+    points = [meshes.surface_points(mesh, 20_000, random) for mesh in both]
     points = [np.concatenate([of, mesh.positions]) for of, mesh in zip(points, both, strict=True)]
     pairs = zip(points, reversed(both), strict=True)
     return max(float(meshes.nearest_distances(of, to.positions, to.triangles).max()) for of, to in pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hra.domains.meshes.distances.surface import surface_points
 from hra.errors import BudgetTooSmall, CameraError, FileError, HraError
 from tests.domains.meshes.conftest import closed_mesh
 from tests.helpers import gltf_validator
+from tests.helpers.scenes import fetched
 from tests.helpers.seamed_meshes import grid
 
 
@@ -49,6 +51,16 @@ def test_each_level_has_at_most_so_many_triangles(chain: meshes.DiscreteLOD) -> 
     asked = [5120, 2560, 1280, 640, 300]
     assert all(0.95 * most <= count <= most for count, most in zip(counts(chain), asked, strict=True))
     assert all(meshes.is_closed(mesh) for mesh in chain.levels)
+
+
+@pytest.mark.parametrize("alpha", ["MASK", "BLEND"])
+def test_triangles_of_levels_suit_the_cache_of_vertices(chain: meshes.DiscreteLOD, alpha: Any) -> None:
+    assert all(fetched(mesh.triangles) < 0.85 for mesh in chain.levels)
+    numbers = np.zeros(len(chain.levels[0].positions), np.int32)
+    attributes = meshes.VertexAttributes(material=numbers, materials=(meshes.Material(alpha_mode=alpha),))
+    clusters = meshes.build(replace(chain.levels[0], attributes=attributes))
+    level = meshes.lod_chain(clusters, [0.5]).levels[0]
+    assert (fetched(level.triangles) < 0.85) == (alpha == "MASK")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from hra.errors import FileError, HraError, MeshError, RepairWarning
 from tests.helpers import gltf_validator
 from tests.helpers.command import run_hra
 from tests.helpers.hostile import gltf, gltf_extensions
-from tests.helpers.scenes import Read, Scene
+from tests.helpers.scenes import Read, Scene, fetched
 
 NAMES = tomllib.loads((Path(__file__).parents[3] / "helpers" / "gltf_names.toml").read_text())
 # Attributes that one mesh holds, and their names there.
@@ -100,6 +100,18 @@ def test_all_of_a_scene_but_triangles_is_kept(tmp_path: Path) -> None:
         before = Read(tmp_path / "scene.glb")
         numbers = [*animation["samplers"][0].values(), skin["inverseBindMatrices"]]
         assert all((file.array(n) == before.array(n)).all() for n in numbers)
+
+
+@pytest.mark.parametrize("blended", [False, True])
+def test_triangles_of_levels_suit_the_cache_of_vertices(blended: bool, tmp_path: Path) -> None:
+    scene = Scene(33)
+    scene.header["materials"] = [{"alphaMode": "BLEND" if blended else "MASK"}]
+    scene.primitive["material"] = 0
+    found = levels(scene, tmp_path)[1]
+    triangles = found.array(found.header["meshes"][0]["primitives"][0]["indices"]).reshape(-1, 3)
+    assert (fetched(triangles) < 0.95) == (not blended)
+    first = np.unique(triangles, return_index=True)[1]
+    assert (np.diff(first) > 0).all()
 
 
 def from_alike(positions: np.ndarray, rows: np.ndarray, there: np.ndarray, rows_there: np.ndarray) -> float:
