@@ -114,7 +114,7 @@ def _for_caches(mesh: TriangleMesh) -> TriangleMesh:
         return mesh
     order, corners = by_first_use(vertex_cache_order(mesh.triangles, len(mesh.positions)).reshape(-1))
     attributes = None if carried is None else carried.take(order)
-    return TriangleMesh(mesh.positions[order], corners.reshape(-1, 3), attributes, mesh.origin)
+    return TriangleMesh(mesh.positions[order], corners.astype(np.uint32).reshape(-1, 3), attributes, mesh.origin)
 
 
 def _rounding(levels: Sequence[TriangleMesh]) -> float:

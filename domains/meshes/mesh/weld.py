@@ -75,9 +75,12 @@ def first_occurrences(number: np.ndarray, count: int) -> np.ndarray:
 
 
 def by_first_use(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ones of ``numbers`` [n] in the order in which they come, and the place there of each, uint32 [n]."""
-    place, count = meshopt.unique_rows(np.ascontiguousarray(numbers).reshape(-1, 1))
-    return numbers[first_occurrences(place, count)], place
+    """The distinct ones of ``numbers`` [n] in the order in which they come, and the place there of each, int64 [n]."""
+    found, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return found[order], place[which.reshape(-1)]
 
 
 def without_degenerate(triangles: np.ndarray, position_of: np.ndarray | None = None) -> np.ndarray:
