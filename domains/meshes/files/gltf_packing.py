@@ -6,8 +6,9 @@ cache hits most, and vertices in the order in which triangles meet them, which p
 
 Rounded files keep these floats: positions are multiples of a power of two, at least 2^14 of them along the longest side
 of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
-tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Weights, joints, colours, normals of
-morph targets and keys of animations stay exact.
+tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
+the largest number of a track, and translations to that of its way. Weights of skins, joints, colours, normals of morph
+targets and times stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
 KHR_mesh_quantization.
@@ -87,6 +88,7 @@ class _Packing:
         self.entries: list[dict[str, Any]] = header.get("accessors", [])
         self.accessors = Accessors(Views(header, [chunk], "levels"))
         self.contents = [self.accessors.views.content(number) for number in range(len(self.views))]
+        self.held = numbers_held(header)
         self.roles = self._roles()
         self.arrays = {number: np.array(self.accessors.array(number)) for number in self._free()}
         self.kinds: dict[int, _Kind] = {}
@@ -122,23 +124,27 @@ class _Packing:
             if "indices" in primitive:
                 note(primitive["indices"], "index" if primitive.get("mode", _TRIANGLES) == _TRIANGLES else "sequence")
         for animation in self.header.get("animations", []):
-            for sampler in animation["samplers"]:
+            for number, sampler in enumerate(animation["samplers"]):
                 note(sampler["input"], "key")
-                note(sampler["output"], "key")
+                paths = {c["target"]["path"] for c in animation["channels"] if c["sampler"] == number}
+                for path in paths or {""}:
+                    note(sampler["output"], "key", path)
         for skin in self.header.get("skins", []):
             if "inverseBindMatrices" in skin:
                 note(skin["inverseBindMatrices"], "key")
         return found
 
+    def _is_key(self, number: int) -> bool:
+        return all(kind == "key" for kind, _ in self.roles[number])
+
     def _free(self) -> list[int]:
         """The accessors in whose views nothing else lies that must stay as it is."""
-        held = numbers_held(self.header)
-        stay = {image["bufferView"] for image in self.header.get("images", []) if "bufferView" in image} | held
+        stay = {image["bufferView"] for image in self.header.get("images", []) if "bufferView" in image} | self.held
         stay |= {number for number, view in enumerate(self.views) if view.get("extensions")}
         free = []
         for number, entry in enumerate(self.entries):
             kinds = {"vertex" if kind == "target" else kind for kind, _ in self.roles.get(number, ())}
-            if number in held or len(kinds) != 1 or "bufferView" not in entry or "sparse" in entry:
+            if number in self.held or len(kinds) != 1 or "bufferView" not in entry or "sparse" in entry:
                 stay |= {part["bufferView"] for part, *_ in parts_in_views(entry)}
             else:
                 free.append(number)
@@ -203,6 +209,10 @@ class _Packing:
                 self._exponential(number, array, fine)
             elif kinds == {"vertex"} and len(names) == 1 and names <= {"NORMAL", "TANGENT"}:
                 self._octahedral(number, array)
+            elif kinds == {"key"} and names == {"translation"}:
+                self._exponential(number, array, position_step([array]))
+            elif kinds == {"key"} and len(names) == 1 and names <= {"rotation", "scale", "weights"}:
+                self._exponential(number, array, power_above(float(np.abs(array).max(initial=0))) / _STEPS)
 
     def _position_steps(self) -> dict[int, float]:
         """The step of each accessor of positions: that of its mesh, the least one if there are several."""
@@ -226,7 +236,8 @@ class _Packing:
             if name in self.entries[number]:
                 self.entries[number][name] = end(axis=0).tolist()
         words = (whole.astype(np.int64) & 0xFFFFFF) | ((exponent & 0xFF) << 24)
-        self._pack(number, words.astype("<u4"), _Kind("ATTRIBUTES", 4 * array.shape[1], "EXPONENTIAL", _ARRAY_BUFFER))
+        target = None if self._is_key(number) else _ARRAY_BUFFER
+        self._pack(number, words.astype("<u4"), _Kind("ATTRIBUTES", 4 * array.shape[1], "EXPONENTIAL", target))
 
     def _octahedral(self, number: int, array: np.ndarray) -> None:
         """Store directions on an octahedron, unless some have no length, which would get one."""
@@ -249,8 +260,8 @@ class _Packing:
             self._pack(number, array, _Kind(mode, array.dtype.itemsize, target=_ELEMENT_BUFFER))
             return
         rows = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
-        rows = rows if roles == {"key"} else np.pad(rows, ((0, 0), (0, -rows.shape[1] % 4)))
-        kind = _Kind("ATTRIBUTES", rows.shape[1], target=None if roles == {"key"} else _ARRAY_BUFFER)
+        rows = rows if self._is_key(number) else np.pad(rows, ((0, 0), (0, -rows.shape[1] % 4)))
+        kind = _Kind("ATTRIBUTES", rows.shape[1], target=None if self._is_key(number) else _ARRAY_BUFFER)
         self._pack(number, rows, kind)
 
     def _pack(self, number: int, array: np.ndarray, kind: _Kind) -> None:
@@ -269,17 +280,15 @@ class _Packing:
         return contents
 
     def _written(self) -> bytes:
-        """The file: views of packed arrays take the numbers of those that their accessors had."""
-        freed = sorted({self.entries[number]["bufferView"] for number in self.kinds})
-        for number in freed:
-            self.views[number], self.contents[number] = {"buffer": 0}, bytes(4)
+        """The file: views of packed arrays stand behind those that stay."""
+        self._drop({self.entries[number]["bufferView"] for number in self.kinds})
         added, unpacked = {}, 0
         for kind, content in self._joined().items():
             view, packed = _view(kind, bytes(content), unpacked)
             unpacked += view["byteLength"] + -view["byteLength"] % 4 if _NAME in view.get("extensions", {}) else 0
-            added[kind] = freed.pop(0) if freed else len(self.views)
-            self.views[added[kind] :] = [view, *self.views[added[kind] + 1 :]]
-            self.contents[added[kind] :] = [packed, *self.contents[added[kind] + 1 :]]
+            added[kind] = len(self.views)
+            self.views.append(view)
+            self.contents.append(packed)
         for number, kind in self.kinds.items():
             self.entries[number]["bufferView"] = added[kind]
         parts, at = [], 0
@@ -293,6 +302,19 @@ class _Packing:
             self._require(_NAME)
         self.header |= {"buffers": buffers} if buffers else {}
         return container(self.header, b"".join(parts))
+
+    def _drop(self, freed: set[int]) -> None:
+        """Take views away, or what is in them where extensions may refer to others by their numbers."""
+        for number in freed:
+            self.views[number], self.contents[number] = {"buffer": 0}, bytes(4)
+        if self.held:
+            return
+        kept = [number for number in range(len(self.views)) if number not in freed]
+        self.views[:], self.contents = [self.views[k] for k in kept], [self.contents[k] for k in kept]
+        number = dict(zip(kept, range(len(kept)), strict=True))
+        parts = [part for entry in self.entries for part, *_ in parts_in_views(entry)]
+        for part in (*parts, *(image for image in self.header.get("images", []) if "bufferView" in image)):
+            part["bufferView"] = number.get(part["bufferView"], 0)
 
     def _require(self, name: str) -> None:
         for kind in ("extensionsUsed", "extensionsRequired"):

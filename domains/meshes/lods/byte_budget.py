@@ -45,8 +45,8 @@ from hra.traversals.exact import Exact
 from hra.traversals.hull import Hull
 
 # A file of this share of the limit is full enough, this many cuts are tried at most,
-# and numbers of triangles so close to each other are the same.
-_FULL, _TRIES, _CLOSE = 0.996, 10, 32
+# and numbers of triangles so close to each other, or by one of so many, are the same.
+_FULL, _TRIES, _CLOSE, _FEW = 0.996, 10, 32, 50
 # Types that only an extension of glTF names: versions keep them.
 _NAMED = {"image/webp": "WEBP", "image/avif": "AVIF"}
 # Sides of versions are halved down to this many texels; all but PNG have these qualities.
@@ -610,18 +610,26 @@ class ByteBudget:
     def _grown(self, low: _Try, versions: Sequence[Version], limit: int, per_triangle: float) -> _Try:
         """The most triangles that fit beside these images."""
         high: _Try | None = None
-        most = self._hierarchy.total_cost
+        most, weight = self._hierarchy.total_cost, 1.0
         for _ in range(_TRIES):
             end = most if high is None else high.triangles - 1
-            if low.size >= _FULL * limit or low.triangles + (_CLOSE if high else 0) >= end:
+            close = min(_CLOSE, low.triangles // _FEW) if high else 0
+            if low.size >= _FULL * limit or low.triangles + close >= end:
                 break
             if high is None:  # too far rather than too near, because then both ends are known
                 guess = low.triangles + 1.05 * (limit - low.size) / per_triangle + 1
             else:
-                share = (0.5 * (1 + _FULL) * limit - low.size) / max(high.size - low.size, 1)
+                # The Illinois method (Dowell and Jarratt 1971): an end that stays counts less each time.
+                below, above = limit * (1 + _FULL) / 2 - low.size, high.size - limit * (1 + _FULL) / 2
+                share = below * min(weight, 1) / (below * min(weight, 1) + above / max(weight, 1))
                 guess = low.triangles + (high.triangles - low.triangles) * min(max(share, 0.05), 0.95)
             found = self._try(min(max(guess, low.triangles + 1), end), versions, low)
-            low, high = (found, high) if found.size <= limit else (low, found)
+            if found.size <= limit:
+                if high is None and found.triangles > low.triangles:
+                    per_triangle = max((found.size - low.size) / (found.triangles - low.triangles), 1.0)
+                low, weight = found, 2 * max(weight, 1)
+            else:
+                high, weight = found, 1.0 if high is None else min(weight, 1) / 2
         return low
 
     def _filled(self, low: _Try, chosen: list[Version], limit: int, per_unit: float, gap: float) -> FittedFile:

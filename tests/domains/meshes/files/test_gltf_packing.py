@@ -144,6 +144,35 @@ def test_rounded_files_say_by_how_much(tmp_path: Path) -> None:
         assert (np.sign(there["TANGENT"][order[0], 3]) == np.sign(here["TANGENT"][order[1], 3])).all()
 
 
+@pytest.mark.parametrize(
+    ("path", "width", "most"), [("rotation", 4, 1.0), ("scale", 3, 3.0), ("weights", 1, 1.0), ("translation", 3, 700.0)]
+)
+def test_tracks_are_rounded_but_times_and_pointers_are_not(path: str, width: int, most: float, tmp_path: Path) -> None:
+    scene = moving()
+    rng = np.random.default_rng(0)
+    count = 2 if path == "weights" else 1  # of targets
+    tracks = [(rng.random((20 * count, width)) * most).astype(np.float32) for _ in range(2)]
+    if path == "translation":  # far away, but on a short way
+        tracks = [one / 100 + 50 for one in tracks]
+    times = np.sort(rng.random((20, 1)).astype(np.float32), axis=0)
+    samplers = [{"input": scene.add(times, bounds=True), "output": scene.add(one)} for one in tracks]
+    pointer = {"KHR_animation_pointer": {"pointer": "/materials/0/emissiveFactor"}}
+    channels = [
+        {"sampler": 0, "target": {"node": 0, "path": path}},
+        {"sampler": 1, "target": {"path": "pointer", "extensions": pointer}},
+    ]
+    scene.header["animations"] = [{"samplers": samplers, "channels": channels}]
+    after = packed(scene, tmp_path, "rounded")[1]
+    (found,) = after.accessors.header["animations"]
+    assert (after.accessors.array(found["samplers"][0]["input"]) == times).all()
+    first, second = (after.accessors.array(one["output"]) for one in found["samplers"])
+    way = np.ptp(tracks[0], axis=0).max() if path == "translation" else np.abs(tracks[0]).max()
+    assert 0 < np.abs(first - tracks[0]).max() <= way * 2.0**-15
+    assert (second == tracks[1]).all()
+    view = after.header["bufferViews"][after.header["accessors"][found["samplers"][0]["output"]]["bufferView"]]
+    assert "target" not in view and "byteStride" not in view
+
+
 @pytest.mark.parametrize("scale", [1.0, 100.0])
 def test_rounding_counts_where_the_scene_shows_it_largest(scale: float, tmp_path: Path) -> None:
     scene = sheet(17)

@@ -97,6 +97,22 @@ def test_sizes_hold_to_the_byte_and_are_spent(scene: Path, tmp_path: Path) -> No
     assert sorted(lod.triangles, reverse=True) == list(lod.triangles) and lod.triangles[-1] < lod.triangles[0]
 
 
+@pytest.mark.parametrize("power", [0.25, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("largest", [1e5, 1e6])
+def test_sizes_that_do_not_rise_in_a_line_are_found(largest: float, power: float) -> None:
+    clusters = meshes.build(grid_mesh(60, 0.3), certified=False).with_cost("triangles")
+    most = clusters.hierarchy.total_cost
+
+    def encode(allocation: Any, images: Any) -> bytes:
+        return bytes(50_000 + int(largest * (allocation.cost / most) ** power))
+
+    budget = ByteBudget(meshes.MeshAllocator(clusters, meshes.SurfaceError()), None, [], encode)
+    for share in (0.5, 0.7, 0.9):
+        wanted = most * share ** (1 / power)
+        found = budget.fit(int(50_000 + largest * share), per_unit=100.0).allocation.cost
+        assert wanted - max(40, wanted / 40) <= found <= wanted + 1
+
+
 def test_a_split_that_overruns_states_no_gap(scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     split = ByteBudget._split
 
