@@ -62,8 +62,11 @@ def _sample(first_child, gain, cost, low, high, stride):
             break
         begin, end = first_child[ids[head]], first_child[ids[head] + 1]
     # As if each sampled branch stood there ``stride`` times: slopes are quotients and stay, costs add up to about all.
-    stands_for = np.where(ids[:tail] < low, 1.0, float(stride))
-    return first[: tail + 1], gain[ids[:tail]] * stands_for, cost[ids[:tail]] * stands_for
+    gains, costs = np.empty(tail), np.empty(tail)
+    for k in range(tail):  # one by one: what NumPy does with whole arrays would take seconds to compile
+        stands_for = 1.0 if ids[k] < low else float(stride)
+        gains[k], costs[k] = gain[ids[k]] * stands_for, cost[ids[k]] * stands_for
+    return first[: tail + 1], gains, costs
 
 
 @dataclass(frozen=True, eq=False)

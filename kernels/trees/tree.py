@@ -118,14 +118,16 @@ def _breadth_first(parent, children, node, first_child, offsets):
     """Nodes from the roots down, the children of each in ascending order. Returns the number of levels."""
     size = parent.size
     starts = np.zeros(size + 1, np.int64)  # where the children of each node begin; those of -1, the roots, come last
-    starts[1:] = np.cumsum(children)
+    for v in range(size):  # one by one, here and below: assigned slices would take seconds to compile
+        starts[v + 1] = starts[v] + children[v]
     # A counting sort by parent, which keeps siblings in ascending order.
     listed, free = np.empty(size, np.int32), starts.copy()
     for v in range(size):
         listed[free[parent[v]]] = v  # index -1 is the last entry
         free[parent[v]] += 1
     count = size - starts[size]
-    node[:count] = listed[starts[size] :]
+    for k in range(count):
+        node[k] = listed[starts[size] + k]
     levels, p = 0, 0
     # Ends with the last level that has children. A cycle hangs under no root and is never queued, so that ``count``
     # stays below N, which tells the caller.

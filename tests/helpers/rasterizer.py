@@ -38,7 +38,9 @@ class Target:
 def _draw(clip, ids, depth, owner, reversed_depth, steps):
     polygon, result = np.empty((4, 4), np.float32), np.empty((4, 4), np.float32)
     for t in range(len(clip)):
-        polygon[:3] = clip[t]
+        for i in range(3):  # one by one, here and below: assigned slices would take seconds to compile
+            for k in range(4):
+                polygon[i, k] = clip[t, i, k]
         corners = _clip_near(polygon, 3, result, reversed_depth)
         for last in range(2, corners):
             _fill(result[0], result[last - 1], result[last], ids[t], depth, owner, reversed_depth, steps)
@@ -58,10 +60,12 @@ def _clip_near(polygon, size, result, reversed_depth):
         a, b = polygon[i], polygon[(i + 1) % size]
         da, db = _before(a, reversed_depth), _before(b, reversed_depth)
         if da >= 0:
-            result[count] = a
+            for k in range(4):
+                result[count, k] = a[k]
             count += 1
         if (da >= 0) != (db >= 0):
-            result[count] = a + (b - a) * (da / (da - db))
+            for k in range(4):
+                result[count, k] = a[k] + (b[k] - a[k]) * (da / (da - db))
             count += 1
     return count
 

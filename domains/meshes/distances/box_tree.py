@@ -30,6 +30,8 @@ def box_tree(
     """
     count = indices.size // 3
     triangles, balls, runs, _ = surface_memory(count)
+    # Numbers of one kind, whatever comes: compiled code is made for each kind.
+    positions, indices = np.array(positions, np.float64, order="C"), np.array(indices, np.uint32)
     fill_triangles(positions, indices, 0, indices.size, origin, triangles, balls, runs)
     corner, *sides = triangles[:, :3].T, triangles[:, 3:6].T, triangles[:, 6:9].T
     corners = [corner, *(corner + side for side in sides)]
@@ -229,7 +231,8 @@ def _alike(x, y, z, normals, kinds, i, tree, of_triangle, facing, guess, waiting
     # Without a triangle that faces the point a search would pass by all of other kinds: a few of the kind come first.
     step = np.int64(1) if alike.size <= _FEW else alike.size // _FEW
     while alike.size <= _FEW or which < 0:
-        for k in alike[::step]:
+        for one in alike[::step]:
+            k = np.int64(one)
             if box_square(x, y, z, boxes, k) < best and _cosine(normals, i, others, k) >= facing:
                 square = square_distance(x, y, z, triangles, k)
                 if square < best:

@@ -156,7 +156,7 @@ def _carry(positions, indices, triangles, lost, gone, made, state, used, free, m
     waiting, label, reached = np.empty(whole.size, np.int64), np.empty(whole.size, np.int64), np.empty(whole.size)
     on, places, sizes = np.empty((len(pieces[0]), 3), np.int64), np.array([used, free]), np.zeros(2)
     box = _box(triangles)
-    negligible = (box[1] - box[0]).max() * _NEGLIGIBLE
+    negligible = max(box[1, 0] - box[0, 0], box[1, 1] - box[0, 1], box[1, 2] - box[0, 2]) * _NEGLIGIBLE
     for c in range(gone_at.size - 1):
         begin, count, rows = 3 * made_at[c], made_at[c + 1] - made_at[c], gone_at[c + 1] - gone_at[c]
         if waiting.size < places[0]:

@@ -215,7 +215,8 @@ def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.n
     check_triangles(triangles, len(positions), "triangles")
     origin = positions[0].astype(np.float64)
     corners, balls, runs, gaps = surface_memory(len(triangles))
-    indices = np.ascontiguousarray(triangles).reshape(-1)
+    # Copies of one kind, whatever comes: compiled code is made for each kind.
+    positions, indices = np.array(positions, np.float64, order="C"), np.array(triangles, np.uint32).reshape(-1)
     fill_triangles(positions, indices, 0, indices.size, origin, corners, balls, runs)
     squares = np.empty(len(points))
     _measure(points - origin, corners, balls, runs, gaps, squares)

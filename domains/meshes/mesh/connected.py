@@ -11,7 +11,7 @@ from hra.model.disjoint_sets import find
 def connected(triangles: np.ndarray, count: int) -> np.ndarray:
     """The least vertex that ``triangles`` integers [F, 3] connect each of 0 .. ``count`` - 1 with, int64 [count]."""
     root = np.arange(count)
-    _connect(triangles, root)
+    _connect(np.array(triangles, np.int64, order="C"), root)  # compiled code is made for each kind of numbers
     return root
 
 

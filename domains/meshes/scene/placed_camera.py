@@ -69,7 +69,9 @@ def lenses(eye, placements):
                     rows[i, j, b] += eye.to_eye[i, k] * placements[b, k, j]
         scale[b] = _largest_stretch(rows[:, :3, b])
         planes_of(eye, placements[b], own)
-        planes[:, :, b] = own
+        for p in range(6):  # assigned slices would take seconds to compile
+            for j in range(4):
+                planes[p, j, b] = own[p, j]
     return rows, planes, scale
 
 

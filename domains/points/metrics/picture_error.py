@@ -253,8 +253,9 @@ def _layers(leaves, shapes, hard, band):
         if not filling:
             start = np.cumsum(start)
             node, alpha = np.empty(start[-1], np.int32), np.empty(start[-1], np.float32)
-    # Filling moved each start to the next one.
-    start[1:] = start[:-1].copy()
+    # Filling moved each start to the next one. One by one: assigned slices would take seconds to compile.
+    for i in range(start.size - 1, 0, -1):
+        start[i] = start[i - 1]
     start[0] = 0
     return start, node, alpha
 

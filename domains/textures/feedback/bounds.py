@@ -151,7 +151,10 @@ def _measure(corners, planes, to_pixels, area, middle):
     """Clip every quadrangle to the frustum, then enter the area and the centroid of what is left on the screen."""
     polygon, clipped = np.empty((4 + len(planes), 3)), np.empty((4 + len(planes), 3))
     for k in range(len(corners)):
-        polygon[:4], count = corners[k], 4
+        count = 4
+        for i in range(4):  # assigned slices would take seconds to compile
+            for axis in range(3):
+                polygon[i, axis] = corners[k, i, axis]
         for plane in planes:
             count = _clip(polygon, count, plane, clipped)
             polygon, clipped = clipped, polygon

@@ -32,7 +32,10 @@ def fill_copies(rows, gain, surplus, price, left, spend_all, selected):
     -------
     What remains after it.
     """
-    kind_of = np.repeat(np.arange(rows.first.size - 1), np.diff(rows.first))
+    kind_of = np.empty(rows.first[-1], np.int64)
+    for kind in range(rows.first.size - 1):
+        for q in range(rows.first[kind], rows.first[kind + 1]):
+            kind_of[q] = kind
     for n in range(-1, len(_WINDOWS)):
         # Most that is left ranks just below the price.
         floor = _NEAR * price

@@ -56,7 +56,10 @@ def max_closure(order, worth, among, share, work=np.inf):
     left, flow = _first_flow(before, inner, edge, worth, share)
     distance, queue = np.empty(worth.size, np.int32), np.empty(worth.size, np.int32)
     waiting = np.zeros(worth.size, np.bool_)
-    rounding = _ROUNDING * np.abs(worth).max() if worth.size else 0.0
+    largest = 0.0
+    for each in worth:
+        largest = max(largest, abs(each))
+    rounding = _ROUNDING * largest
     graph, visited = (before, inner, after, successor, back), 0.0
     while True:
         reached = _distances(graph, flow, left, rounding, distance, queue)
@@ -69,13 +72,14 @@ def max_closure(order, worth, among, share, work=np.inf):
             break
         _wave(graph, flow, left, rounding, distance, queue[:reached])
         visited += _discharge(graph, flow, left, rounding, distance, queue, waiting)
-    selected = np.zeros(everything.size, np.bool_)
-    selected[chosen] = _select(graph, flow, left, rounding, distance, queue)
+    selected, best = np.zeros(everything.size, np.bool_), _select(graph, flow, left, rounding, distance, queue)
+    for i in range(best.size):  # one by one, here and below: arrays that are assigned would take seconds to compile
+        selected[chosen[i]] = best[i]
     _split(offsets, among, before, edge, flow, share)
     return Closure(selected, placeable <= 0.0, visited)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def hopeful(offsets, predecessors, among, worth, share):
     """Which of ``among`` [K], as numbers int64, could pay for all they need if each got all that comes after it.
 
@@ -101,7 +105,11 @@ def hopeful(offsets, predecessors, among, worth, share):
                 share[k] = 1.0 / without if p >= 0 and most[p] <= 0.0 else 0.0
             most[i] = 0.0
         elif most[i] <= 0.0 and high > low:  # with nothing to split: a split all the same, for other prices
-            share[low:high] /= share[low:high].sum()
+            split = 0.0
+            for k in range(low, high):
+                split += share[k]
+            for k in range(low, high):
+                share[k] /= split
         if most[i] > 0.0:
             chosen[count] = i
             count += 1

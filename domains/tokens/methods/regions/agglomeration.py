@@ -63,7 +63,10 @@ def _merge(features, sizes, edges, linkage, group):
     nodes = max(2 * count - 1, 0)
     mean = np.zeros((nodes, features.shape[1]), np.float32)
     size, member = np.zeros(nodes), np.full(nodes, -1, np.int32)
-    mean[:count], size[:count], member[:count] = features, sizes, group
+    for v in range(count):  # assigned slices would take seconds to compile
+        size[v], member[v] = sizes[v], group[v]
+        for k in range(features.shape[1]):
+            mean[v, k] = features[v, k]
     into = np.arange(nodes)  # the node that holds each node by now, compressed on the way
     seen = np.full(nodes, -1, np.int32)
     begin, end, neighbours = _neighbours(edges, count, nodes)
@@ -141,7 +144,8 @@ def _with_room(array, used, more):
     if used + more <= array.size:
         return array
     larger = np.empty(2 * (used + more), array.dtype)
-    larger[:used] = array[:used]
+    for k in range(used):
+        larger[k] = array[k]
     return larger
 
 
