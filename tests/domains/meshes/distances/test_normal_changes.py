@@ -49,10 +49,11 @@ def plain_changes(clusters: meshes.ClusterMesh) -> np.ndarray:
         owners = np.repeat(removed, clusters.triangles_per_cluster[removed])
         triangles = clusters.triangles(removed)
         squares, weights, taken = [], [], {c: [] for c in removed.tolist()}
-        for s in [s for c in added.tolist() for s in held[c]]:
+        carried = [s for c in added.tolist() for s in held[c]]
+        points = np.repeat(samples.points[carried], len(triangles), axis=0)
+        near = distances(points, np.tile(surface.positions[triangles].astype(np.float64), (len(carried), 1, 1)))
+        for s, k in zip(carried, near.reshape(len(carried), -1).argmin(axis=1).tolist(), strict=True):
             point = samples.points[s]
-            near = distances(np.tile(point, (len(triangles), 1)), surface.positions[triangles].astype(np.float64))
-            k = int(near.argmin())
             along = abs(normal_at(surface, triangles[k], point) @ samples.normals[s])
             squares.append(max(2 - 2 * along, 0.0))
             weights.append(samples.weight[s])
