@@ -14,12 +14,12 @@ from .asset.paging import wanted_pages as wanted_pages
 from .building.appearance import with_appearance as with_appearance
 from .building.builder import build as build
 from .building.folder import build_folder as build_folder
+from .distances.box_tree import nearest_distances as nearest_distances
 from .distances.check import CheckReport as CheckReport
 from .distances.check import check as check
 from .distances.check import is_closed as is_closed
 from .distances.surface import boundary_chain as boundary_chain
 from .distances.surface import surface_points as surface_points
-from .distances.triangle_distance import nearest_distances as nearest_distances
 from .files.read import load as load
 from .files.validate import from_arrays as from_arrays
 from .lods.chains import build_discrete as build_discrete

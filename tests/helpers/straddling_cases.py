@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hra.domains import meshes
+from hra.domains.meshes.distances.box_tree import nearest_distances
 from hra.domains.meshes.distances.deviation import Surface
 from hra.domains.meshes.distances.pieces import fill_patch, patch_memory
 from hra.domains.meshes.distances.straddling import bound_by_walls, parts_memory
-from hra.domains.meshes.distances.triangle_distance import fill_triangles, nearest_distances, surface_memory
+from hra.domains.meshes.distances.triangle_distance import fill_triangles, surface_memory
 
 SHARES = np.array([(i, j, 24 - i - j) for i in range(25) for j in range(25 - i)]) / 24
 

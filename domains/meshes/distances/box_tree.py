@@ -9,8 +9,10 @@ import numpy as np
 
 from hra.compiling import njit, njit_uncounted
 from hra.domains.meshes.distances.triangle_distance import fill_triangles, square_distance, surface_memory
+from hra.domains.meshes.mesh.triangle_mesh import check_positions, check_triangles
 from hra.kernels.row_blocks import for_each, ranges
-from hra.model.arrays import group
+from hra.kernels.trees import morton_codes
+from hra.model.arrays import group, to_numpy
 
 # By how much of the largest coordinate boxes are wider than what they hold: more than what rounding takes.
 _ROUNDING = 2.0**-40
@@ -127,6 +129,36 @@ def nearest_in_tree(x, y, z, triangles, boxes, ends, guess, waiting, enough):
                 break
         k, size = _next_triangle(x, y, z, best, boxes, ends, waiting, size)
     return which, best, measured
+
+
+def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Distance from each point float64 [S, 3] to the nearest of ``triangles`` uint32 [F, 3]; float64 [S].
+
+    Triangles are searched by a tree of boxes: a point takes about a microsecond, however many there are.
+
+    Raises
+    ------
+    MeshError : points or positions that are not finite numbers [n, 3], no triangles, or a vertex that is not there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hra.domains import meshes
+    >>> corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    >>> points = np.array([[0.2, 0.2, 0.5], [2.0, 0.0, 0.0]])
+    >>> meshes.nearest_distances(points, corners, np.array([[0, 1, 2]], np.uint32))
+    array([0.5, 1. ])
+    """
+    points, positions, triangles = map(to_numpy, (points, positions, triangles))
+    # Compiled loops index without checks: what is out of range would be read from somewhere.
+    check_positions(points, "points")
+    check_positions(positions, "positions")
+    check_triangles(triangles, len(positions), "triangles")
+    origin = positions[0].astype(np.float64)
+    # Near triangles side by side, as trees need them.
+    along = np.argsort(morton_codes(positions[triangles[:, 0]].astype(np.float64)), kind="stable")
+    tree = box_tree(positions, triangles[along].reshape(-1), origin)
+    return nearest_of_tree(points - origin, *tree)[1]
 
 
 def nearest_of_tree(

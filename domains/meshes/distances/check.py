@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hra.domains.meshes.distances.box_tree import nearest_distances
 from hra.domains.meshes.distances.surface import boundary_chain, surface_points
-from hra.domains.meshes.distances.triangle_distance import nearest_distances
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.ragged import vertex_boxes
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit, njit_uncounted
-from hra.domains.meshes.mesh.triangle_mesh import check_positions, check_triangles
-from hra.model.arrays import to_numpy
 
 # Column of triangles for what is added to distances from them.
 OFF = 9
@@ -188,44 +186,3 @@ def _fill_run(balls, begin, end, runs, r):
         dx, dy, dz = balls[0, k] - runs[0, r], balls[1, k] - runs[1, r], balls[2, k] - runs[2, r]
         radius = max(radius, np.sqrt(dx * dx + dy * dy + dz * dz) + balls[3, k])
     runs[3, r] = radius
-
-
-def nearest_distances(points: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Distance from each point float64 [S, 3] to the nearest of ``triangles`` uint32 [F, 3]; float64 [S].
-
-    Every run of triangles is looked at, in about a nanosecond each.
-
-    Raises
-    ------
-    MeshError : points or positions that are not finite numbers [n, 3], no triangles, or a vertex that is not there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hra.domains import meshes
-    >>> corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
-    >>> points = np.array([[0.2, 0.2, 0.5], [2.0, 0.0, 0.0]])
-    >>> meshes.nearest_distances(points, corners, np.array([[0, 1, 2]], np.uint32))
-    array([0.5, 1. ])
-    """
-    points, positions, triangles = map(to_numpy, (points, positions, triangles))
-    # Compiled loops index without checks: what is out of range would be read from somewhere.
-    check_positions(points, "points")
-    check_positions(positions, "positions")
-    check_triangles(triangles, len(positions), "triangles")
-    origin = positions[0].astype(np.float64)
-    corners, balls, runs, gaps = surface_memory(len(triangles))
-    # Copies of one kind, whatever comes: compiled code is made for each kind.
-    positions, indices = np.array(positions, np.float64, order="C"), np.array(triangles, np.uint32).reshape(-1)
-    fill_triangles(positions, indices, 0, indices.size, origin, corners, balls, runs)
-    squares = np.empty(len(points))
-    _measure(points - origin, corners, balls, runs, gaps, squares)
-    return np.sqrt(squares)
-
-
-@njit_uncounted(cache=True, nogil=True)
-def _measure(points, triangles, balls, runs, gaps, squares):
-    guess = 0
-    for i in range(len(points)):
-        x, y, z = points[i, 0], points[i, 1], points[i, 2]
-        guess, squares[i] = nearest_triangle(x, y, z, triangles, balls, runs, len(triangles), guess, gaps)

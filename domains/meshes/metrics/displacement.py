@@ -16,7 +16,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.camera.view import View
 from hra.compiling import njit
-from hra.domains.meshes.distances.triangle_distance import nearest_distances
+from hra.domains.meshes.distances.box_tree import nearest_distances
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.ragged import take_runs
 from hra.model.hierarchy import Hierarchy

@@ -20,7 +20,7 @@ from hra.domains.meshes.building.part import Kept, simplify_part
 from hra.domains.meshes.building.settings import Countdown, Progress, Workers, processors
 from hra.domains.meshes.building.simplify import CoarseStep, Simplified
 from hra.domains.meshes.building.source_clusters import level_zero
-from hra.domains.meshes.distances.triangle_distance import nearest_distances
+from hra.domains.meshes.distances.box_tree import nearest_distances
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.cluster_table import ClusterTable, concatenate
 from hra.domains.meshes.mesh.point_grid import GRID_BITS, PointGrid

@@ -28,8 +28,8 @@ from judge_scenes import drawn
 from scene_files import FLAGS, arguments, as_source, gltfpack, header_of, job, place_of, scenes, suits, triangles
 
 from hra.domains import meshes
+from hra.domains.meshes.distances.box_tree import nearest_distances
 from hra.domains.meshes.distances.surface import surface_points
-from hra.domains.meshes.distances.triangle_distance import nearest_distances
 from hra.errors import HraError, RepairWarning
 
 HALVES = ("development", "test")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from typing import Literal
+
 import numpy as np
 import pytest
 from numba import config
@@ -15,16 +18,22 @@ from hra.domains.meshes.distances.box_tree import (
     search_memory,
 )
 from hra.domains.meshes.distances.triangle_distance import square_distance
+from hra.errors import MeshError
+from tests.helpers.surface_distance import true_distances
+
+CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+FACE = np.array([[0, 1, 2]], np.uint32)
+POINTS = np.array([[0.2, 0.2, 0.5], [2.0, 0.0, 0.0]])
 
 
 def test_the_nearest_triangle_of_a_kind_is_found_with_the_point_on_it() -> None:
     rng = np.random.default_rng(0)
-    corners = (rng.normal(size=(60, 1, 3)) + 0.3 * rng.normal(size=(60, 3, 3))).reshape(-1, 3)
+    corners = (rng.normal(size=(60, 1, 3)) + 0.3 * rng.normal(size=(60, 3, 3))).reshape(-1, 3).astype(np.float32)
     indices, points = np.arange(180, dtype=np.uint32), rng.normal(size=(300, 3))
     tree = box_tree(corners, indices, np.zeros(3))
     triangles = indices.reshape(-1, 3)
     _, distance = nearest_of_tree(points, *tree)
-    expected = meshes.nearest_distances(points, corners.astype(np.float64), triangles)
+    expected = true_distances(points, meshes.TriangleMesh(corners, triangles))
     assert np.allclose(distance, expected)
     kind, asked = np.arange(60) % 3, rng.integers(0, 4, 300)  # none is of the last kind
     face, shares = np.full(300, -1), np.zeros((300, 3))
@@ -35,7 +44,7 @@ def test_the_nearest_triangle_of_a_kind_is_found_with_the_point_on_it() -> None:
         own = asked == k
         assert (kind[face[own]] == k).all()
         on = np.einsum("sc,sca->sa", shares[own], corners.reshape(-1, 3, 3)[face[own]])
-        expected = meshes.nearest_distances(points[own], corners, triangles[kind == k])
+        expected = true_distances(points[own], meshes.TriangleMesh(corners, triangles[kind == k]))
         assert np.allclose(np.linalg.norm(on - points[own], axis=1), expected)
     assert np.allclose(shares[asked < 3].sum(axis=1), 1) and (shares > -1e-12).all()
 
@@ -118,3 +127,42 @@ def test_a_search_says_how_many_triangles_it_measured() -> None:
     assert nearest_in_tree(0.0, 0.0, 0.0, *tree, near, waiting, square) == (near, square, 1)
     far = nearest_in_tree(100.0, 0.0, 0.0, *tree, np.int64(0), waiting, -1.0)
     assert far[2] < measured
+
+
+def test_distances_from_a_large_mesh_are_true_and_take_little_more_than_from_a_small_one(make_grid) -> None:
+    rng, spent = np.random.default_rng(0), []
+    for cells in (10, 160):
+        mesh, points = make_grid(cells, 0.3), rng.uniform(-0.2, 1.2, (20_000, 3))
+        triangles = rng.permutation(mesh.triangles)
+        meshes.nearest_distances(points[:9], mesh.positions, triangles)  # compiled or loaded
+        start = time.process_time()
+        found = meshes.nearest_distances(points, mesh.positions, triangles)
+        spent.append(time.process_time() - start)
+        assert found[:300] == pytest.approx(true_distances(points[:300], mesh), rel=1e-9, abs=1e-12)
+    assert spent[1] < 40 * spent[0]  # of 256 times the triangles
+
+
+@pytest.mark.parametrize(
+    ("points", "positions", "triangles", "message"),
+    [
+        (POINTS, CORNERS, FACE[:0], "no triangles"),
+        (POINTS, CORNERS, np.array([[0, 1, 9]], np.uint32), "but there are 3"),
+        (POINTS, CORNERS[:0], FACE, "but there are 0"),
+        (POINTS, CORNERS * np.nan, FACE, "not finite"),
+        (POINTS[:, :2], CORNERS, FACE, r"\[V, 3\]"),
+        (np.full((1, 3), np.inf), CORNERS, FACE, "not finite"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(points, positions, triangles, message):
+    with pytest.raises(MeshError, match=message):
+        meshes.nearest_distances(points, positions, triangles)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_bytes_may_be_in_either_order(order: Literal["<", ">"]):
+    points, positions, triangles = (array.astype(array.dtype.newbyteorder(order)) for array in (POINTS, CORNERS, FACE))
+    assert meshes.nearest_distances(points, positions, triangles).tolist() == [0.5, 1.0]
+
+
+def test_no_points_have_no_distances():
+    assert meshes.nearest_distances(POINTS[:0], CORNERS, FACE).shape == (0,)

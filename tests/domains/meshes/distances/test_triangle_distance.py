@@ -1,8 +1,6 @@
-"""Distances from points to surfaces: what cannot be measured is refused."""
+"""Distances from points to single triangles, and walks over them."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,38 +10,7 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.distances.settling import settle_near, settling_memory
 from hra.domains.meshes.distances.triangle_distance import fill_triangles, surface_memory, walk
-from hra.errors import MeshError
 from tests.domains.meshes.distances.test_straddling import surface_of
-
-CORNERS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
-FACE = np.array([[0, 1, 2]], np.uint32)
-POINTS = np.array([[0.2, 0.2, 0.5], [2.0, 0.0, 0.0]])
-
-
-@pytest.mark.parametrize(
-    ("points", "positions", "triangles", "message"),
-    [
-        (POINTS, CORNERS, FACE[:0], "no triangles"),
-        (POINTS, CORNERS, np.array([[0, 1, 9]], np.uint32), "but there are 3"),
-        (POINTS, CORNERS[:0], FACE, "but there are 0"),
-        (POINTS, CORNERS * np.nan, FACE, "not finite"),
-        (POINTS[:, :2], CORNERS, FACE, r"\[V, 3\]"),
-        (np.full((1, 3), np.inf), CORNERS, FACE, "not finite"),
-    ],
-)
-def test_what_cannot_be_measured_is_refused(points, positions, triangles, message):
-    with pytest.raises(MeshError, match=message):
-        meshes.nearest_distances(points, positions, triangles)
-
-
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_bytes_may_be_in_either_order(order: Literal["<", ">"]):
-    points, positions, triangles = (array.astype(array.dtype.newbyteorder(order)) for array in (POINTS, CORNERS, FACE))
-    assert meshes.nearest_distances(points, positions, triangles).tolist() == [0.5, 1.0]
-
-
-def test_no_points_have_no_distances():
-    assert meshes.nearest_distances(POINTS[:0], CORNERS, FACE).shape == (0,)
 
 
 @given(seed=st.integers(0, 2**32 - 1), height=st.floats(0, 1))
