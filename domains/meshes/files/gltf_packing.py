@@ -7,8 +7,8 @@ cache hits most, and vertices in the order in which triangles meet them, which p
 Rounded files keep these floats: positions are multiples of a power of two, at least 2^14 of them along the longest side
 of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
 tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
-the largest number of a track, and translations to that of its way. Weights of skins, joints, colours, normals of morph
-targets and times stay exact.
+the largest number of a track, and translations to that of its way; what targets add to normals is rounded to 2^-11.
+Weights of skins, joints, colours and times stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
 KHR_mesh_quantization.
@@ -44,6 +44,8 @@ _LONGEST_ELEMENT = 256
 # Of rounded files: steps along a mesh, the step in texture coordinates (a quarter of a pixel of 16,384), and bits of
 # normals: a tenth of a degree, as less shows as bands on polished surfaces.
 _STEPS, _FINE, _DIRECTION_BITS = 2.0**15, 2.0**-16, 10
+# And the step of what morph targets add to normals.
+_TURN = 2.0**-11
 # The filter holds whole numbers of 24 bits and exponents of 8, with signs.
 _MOST, _EXPONENTS = 2.0**23 - 1, range(-100, 100)
 # Extensions of primitives that name neither single vertices nor triangles.
@@ -209,6 +211,8 @@ class _Packing:
                 self._exponential(number, array, fine)
             elif kinds == {"vertex"} and len(names) == 1 and names <= {"NORMAL", "TANGENT"}:
                 self._octahedral(number, array)
+            elif kinds == {"target"} and names <= {"NORMAL", "TANGENT"}:
+                self._exponential(number, array, _TURN)
             elif kinds == {"key"} and names == {"translation"}:
                 self._exponential(number, array, position_step([array]))
             elif kinds == {"key"} and len(names) == 1 and names <= {"rotation", "scale", "weights"}:
