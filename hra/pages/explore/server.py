@@ -17,7 +17,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
@@ -110,6 +110,8 @@ def application(make: Callable[[Asked], str], first: Asked) -> Starlette:
             return message(400, error)
         except HTTPException:
             raise
+        except ClientDisconnect:  # nobody reads the answer
+            return Response()
         except Exception:
             _LOG.exception("a page could not be made")
             return message(500, HraError("the page could not be made", fix="see the terminal of the server"))

@@ -1,4 +1,4 @@
-"""Connections of the live page: heads that do not arrive keep nobody out."""
+"""Connections of the live page: requests that do not arrive keep nobody out."""
 
 from __future__ import annotations
 
@@ -49,14 +49,27 @@ def _is_closed(one: socket.socket) -> bool:
         return True
 
 
-def test_heads_that_are_sent_in_halves_keep_nobody_out(port: int) -> None:
+_FORM = """POST / HTTP/1.1\r
+Host: 127.0.0.1:{port}\r
+Origin: http://127.0.0.1:{port}\r
+Content-Type: application/x-www-form-urlencoded\r
+Content-Length: 99\r
+\r
+query=a"""
+
+
+@pytest.mark.parametrize("half", ["GET / HTTP/1.1\r\nHost: ", _FORM])
+def test_requests_that_are_sent_in_halves_keep_nobody_out(
+    half: str, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
     slow = []
     for _ in range(140):
         slow.append(_connected(port))
-        slow[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        slow[-1].sendall(half.format(port=port).encode())
     for _ in range(3):
         assert b"the page" in _page(port)
     assert _is_closed(slow[0])  # who waited longest made room
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
     for one in slow:
         one.close()
 
