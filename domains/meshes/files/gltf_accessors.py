@@ -75,6 +75,8 @@ class Accessors:
     def array(self, number: int) -> np.ndarray:
         """Accessor ``number`` as [count, columns], in the type of the file; not copied where it is not sparse.
 
+        Matrices have their numbers column by column, without what lies between columns.
+
         Raises
         ------
         FileError : sparse indices that do not rise or are out of range.
@@ -82,11 +84,11 @@ class Accessors:
         if number in self.unpacked:
             return self.unpacked[number]
         accessor = self.header["accessors"][number]
-        dtype, columns = np.dtype(COMPONENT[accessor["componentType"]]), COLUMNS[accessor["type"]]
+        dtype, kind = np.dtype(COMPONENT[accessor["componentType"]]), accessor["type"]
         if "bufferView" in accessor:
-            base = self._stride(accessor, accessor["count"], dtype, columns)
+            base = self._stride(accessor, accessor["count"], dtype, kind)
         else:
-            base = np.zeros((accessor["count"], columns), dtype)
+            base = np.zeros((accessor["count"], COLUMNS[kind]), dtype)
         return self._replace(base, accessor, number) if "sparse" in accessor else base
 
     def scale(self, number: int) -> np.ndarray:
@@ -112,22 +114,22 @@ class Accessors:
         """What is left of ``values`` float64 [n, k] that `scale` gives after they were stored, float64 [n, k]."""
         return self._scaled(number, self.stored(number, values)).astype(np.float64)
 
-    def _stride(self, entry: dict[str, Any], count: int, dtype: np.dtype, columns: int) -> np.ndarray:
+    def _stride(self, entry: dict[str, Any], count: int, dtype: np.dtype, kind: str) -> np.ndarray:
         content, begin = self.views.place(entry["bufferView"])
-        stride = self.header["bufferViews"][entry["bufferView"]].get("byteStride", dtype.itemsize * columns)
-        return np.ndarray(
-            (count, columns), dtype, content, begin + entry.get("byteOffset", 0), (stride, dtype.itemsize)
-        )
+        (parts, numbers, pitch), size = _form(kind, dtype.itemsize), _size(kind, dtype.itemsize)
+        stride = self.header["bufferViews"][entry["bufferView"]].get("byteStride", size)
+        strides, begin = (stride, pitch, dtype.itemsize), begin + entry.get("byteOffset", 0)
+        return np.ndarray((count, parts, numbers), dtype, content, begin, strides).reshape(count, parts * numbers)
 
     def _replace(self, base: np.ndarray, accessor: dict[str, Any], number: int) -> np.ndarray:
         sparse = accessor["sparse"]
         dtype = np.dtype(COMPONENT[sparse["indices"]["componentType"]])
-        rows = self._stride(sparse["indices"], sparse["count"], dtype, 1)[:, 0].astype(np.int64)
+        rows = self._stride(sparse["indices"], sparse["count"], dtype, "SCALAR")[:, 0].astype(np.int64)
         if (np.diff(rows) <= 0).any() or rows[-1] >= accessor["count"]:
             where = f"{self.views.where}, accessors[{number}].sparse"
             raise FileError("the indices of a sparse accessor do not rise, or are out of range", where=where)
         replaced = np.array(base)
-        replaced[rows] = self._stride(sparse["values"], sparse["count"], base.dtype, base.shape[1])
+        replaced[rows] = self._stride(sparse["values"], sparse["count"], base.dtype, accessor["type"])
         return replaced
 
 
@@ -195,8 +197,26 @@ def end_in_view(entry: dict[str, Any], count: int, size: int, view: dict[str, An
 
 def element_bytes(accessor: dict[str, Any]) -> int:
     """The bytes from the first number of an element to behind its last."""
-    item, side = np.dtype(COMPONENT[accessor["componentType"]]).itemsize, _MATRIX_SIDE.get(accessor["type"])
-    if side is None:
-        return item * COLUMNS[accessor["type"]]
-    column = -(-item * side // 4) * 4
-    return column * (side - 1) + item * side
+    return _size(accessor["type"], np.dtype(COMPONENT[accessor["componentType"]]).itemsize)
+
+
+def padded_rows(rows: np.ndarray, kind: str) -> np.ndarray:
+    """The bytes of ``rows`` [n, k] of a type as vertices have them: uint8 [n, size], in multiples of four.
+
+    All begins at multiples of four bytes: elements, and the columns of matrices.
+    """
+    parts, numbers, _ = _form(kind, rows.dtype.itemsize)
+    cells = np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), parts, numbers * rows.dtype.itemsize)
+    padded = np.pad(cells, ((0, 0), (0, 0), (0, -cells.shape[2] % 4)))
+    return padded.reshape(len(rows), parts * padded.shape[2])
+
+
+def _form(kind: str, item: int) -> tuple[int, int, int]:
+    """Columns of an element with numbers of ``item`` bytes, how many each has, and bytes from one to the next."""
+    side = _MATRIX_SIDE.get(kind)
+    return (1, COLUMNS[kind], item * COLUMNS[kind]) if side is None else (side, side, -(-item * side // 4) * 4)
+
+
+def _size(kind: str, item: int) -> int:
+    parts, numbers, pitch = _form(kind, item)
+    return pitch * (parts - 1) + item * numbers

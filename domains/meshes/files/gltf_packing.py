@@ -23,12 +23,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_accessors import Accessors, Views, parts_in_views
+from hra.domains.meshes.files.gltf_accessors import Accessors, Views, padded_rows, parts_in_views
 from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import split_glb
-from hra.domains.meshes.files.gltf_meshopt import meshopt_codec
+from hra.domains.meshes.files.gltf_meshopt import NAMES, meshopt_codec
 from hra.domains.meshes.files.gltf_primitives import is_blended
 from hra.domains.meshes.files.write_glb import QUANTIZATION, container
+from hra.domains.meshes.mesh.connected import connected
 from hra.domains.meshes.mesh.meshopt import octahedral, vertex_cache_order
 from hra.domains.meshes.mesh.point_grid import power_above
 from hra.domains.meshes.mesh.weld import by_first_use
@@ -36,13 +37,13 @@ from hra.domains.meshes.mesh.weld import by_first_use
 Compression = Literal["none", "meshopt", "rounded"]
 COMPRESSIONS: tuple[Compression, ...] = ("none", "meshopt", "rounded")
 
-_NAME = "EXT_meshopt_compression"
-_FLOAT, _SHORT, _USHORT, _UINT = 5126, 5122, 5123, 5125
+_NAME = NAMES[0]
+_FLOAT, _SHORT, _USHORT = 5126, 5122, 5123
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _TRIANGLES = 4
 _LONGEST_ELEMENT = 256
 # Of rounded files: steps along a mesh, the step in texture coordinates (a quarter of a pixel of 16,384), and bits of
-# normals: a tenth of a degree, as less shows as bands on polished surfaces.
+# normals: a quarter of a degree at most, as less shows as bands on polished surfaces.
 _STEPS, _FINE, _DIRECTION_BITS = 2.0**15, 2.0**-16, 10
 # And the step of what morph targets add to normals.
 _TURN = 2.0**-11
@@ -154,17 +155,16 @@ class _Packing:
 
     def _sharing(self) -> list[list[dict[str, Any]]]:
         """The primitives that share vertices, directly or by others, in groups."""
-        groups: list[tuple[set[int], list[dict[str, Any]]]] = []
+        pairs, first = [], []
         for primitive in self._primitives():
-            used, own = set(_vertex_accessors(primitive)) | {primitive.get("indices", -1)} - {-1}, [primitive]
-            apart = []
-            for group in groups:
-                if group[0] & used:
-                    used, own = used | group[0], group[1] + own
-                else:
-                    apart.append(group)
-            groups = [*apart, (used, own)]
-        return [own for _, own in groups]
+            used = [*_vertex_accessors(primitive), *([primitive["indices"]] if "indices" in primitive else [])]
+            first.append(used[0])
+            pairs += [(used[0], number, number) for number in used]
+        root = connected(np.array(pairs, np.int64).reshape(-1, 3), len(self.entries))
+        groups: dict[int, list[dict[str, Any]]] = {}
+        for number, primitive in zip(first, self._primitives(), strict=True):
+            groups.setdefault(int(root[number]), []).append(primitive)
+        return list(groups.values())
 
     def _reorder(self, primitives: Sequence[dict[str, Any]]) -> None:
         """Put the triangles and vertices of primitives that share them in the order in which they pack best."""
@@ -263,10 +263,11 @@ class _Packing:
             mode = "TRIANGLES" if roles == {"index"} and len(array) % 3 == 0 else "INDICES"
             self._pack(number, array, _Kind(mode, array.dtype.itemsize, target=_ELEMENT_BUFFER))
             return
-        rows = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
-        rows = rows if self._is_key(number) else np.pad(rows, ((0, 0), (0, -rows.shape[1] % 4)))
-        kind = _Kind("ATTRIBUTES", rows.shape[1], target=None if self._is_key(number) else _ARRAY_BUFFER)
-        self._pack(number, rows, kind)
+        if self._is_key(number):
+            self._pack(number, array, _Kind("ATTRIBUTES", array.dtype.itemsize * array.shape[1]))
+            return
+        rows = padded_rows(array, self.entries[number]["type"])
+        self._pack(number, rows, _Kind("ATTRIBUTES", rows.shape[1], target=_ARRAY_BUFFER))
 
     def _pack(self, number: int, array: np.ndarray, kind: _Kind) -> None:
         self.arrays[number], self.kinds[number] = np.ascontiguousarray(array), kind

@@ -19,7 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_accessors import COMPONENT, Accessors, end_in_view, parts_in_views
+from hra.domains.meshes.files.gltf_accessors import (
+    COMPONENT,
+    Accessors,
+    element_bytes,
+    end_in_view,
+    padded_rows,
+    parts_in_views,
+)
 from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
 from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
@@ -473,22 +480,20 @@ class _Written:
     def _add(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
         """An accessor of ``rows`` [n, k]; its number."""
         rows = np.ascontiguousarray(rows.astype(COMPONENT[entry["componentType"]], copy=False))
-        content, view = rows.tobytes(), {"target": target}
-        size = rows.dtype.itemsize * rows.shape[1]
-        if target == _ARRAY_BUFFER and size % 4:
-            padded = np.zeros((len(rows), size + -size % 4), np.uint8)
-            padded[:, :size] = rows.view(np.uint8).reshape(len(rows), size)
-            content = padded.tobytes()
-        if target == _ARRAY_BUFFER and (size % 4 or self.short):
-            view |= {"byteStride": size + -size % 4}
-        return self._accessor(content, view, {"count": len(rows), **entry})
+        stored, view = rows, {"target": target}
+        if target == _ARRAY_BUFFER:
+            stored = padded_rows(rows, entry["type"])
+            if self.short or stored.nbytes > rows.nbytes:
+                view |= {"byteStride": stored.shape[1]}
+        return self._accessor(stored.tobytes(), view, {"count": len(rows), **entry})
 
     def _add_sparse(self, rows: np.ndarray, entry: dict[str, Any], target: int) -> int:
         """The same, of which only rows that are not zero are written, where that is shorter."""
         rows = np.ascontiguousarray(rows.astype(COMPONENT[entry["componentType"]], copy=False))
         kept = np.flatnonzero(rows.view(np.uint8).reshape(len(rows), -1).any(axis=1))
         short = len(rows) <= _MAX_USHORT_VERTICES
-        if (len(rows) - len(kept)) * rows[:1].nbytes <= len(kept) * (2 if short else 4) + _SPARSE_WORDS:
+        few = (len(rows) - len(kept)) * rows[:1].nbytes > len(kept) * (2 if short else 4) + _SPARSE_WORDS
+        if not few or element_bytes(entry) > rows[:1].nbytes:  # sparse values have no stride, so nothing between
             return self._add(rows, entry, target)
         entry = {"count": len(rows), **entry}
         if len(kept):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hra.domains.meshes.files.gltf_accessors import padded_rows
 from hra.domains.meshes.files.gltf_materials import material_entries
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import completed_normals
@@ -59,12 +60,9 @@ class _Binary:
 
     def add_accessor(self, array: np.ndarray, component: int, kind: str, target: int, **more: Any) -> int:
         """An accessor of all rows of ``array`` with a view of its own; its number."""
-        rows, size = np.ascontiguousarray(array), array[:1].nbytes
-        padding = -size % 4 if target == _ARRAY_BUFFER else 0
-        if padding:
-            rows = np.pad(rows.view(np.uint8).reshape(len(rows), size), ((0, 0), (0, padding)))
+        rows = padded_rows(array, kind) if target == _ARRAY_BUFFER else array
         view = self.add_view(rows.tobytes(), target)
-        self.views[view] |= {"byteStride": size + padding} if padding else {}
+        self.views[view] |= {"byteStride": rows.shape[1]} if rows.nbytes > array.nbytes else {}
         entry = {"bufferView": view, "componentType": component, "count": len(array), "type": kind}
         self.accessors.append(entry | more)
         return len(self.accessors) - 1

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from hra.domains.meshes.files.gltf_accessors import Accessors, check_accessors
+from hra.domains.meshes.files.gltf_accessors import Accessors, Views, check_accessors
 from hra.errors import FileError
 from tests.helpers.gltf_structure_cases import BYTE, FLOAT, SHORT, UBYTE, UINT, USHORT
 
@@ -37,6 +37,22 @@ def test_columns_of_matrices_are_padded_to_four_bytes(
     with pytest.raises(FileError, match=f"it claims {count} elements, which its {needed - 1} bytes") as caught:
         check_accessors(header(needed - 1), "a.glb")
     assert caught.value.where == "a.glb, accessors[0]"
+
+
+@pytest.mark.parametrize(("kind", "side"), [("MAT2", 2), ("MAT3", 3), ("MAT4", 4)])
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "f4"])
+def test_numbers_of_matrices_are_read_from_padded_columns(dtype: str, kind: str, side: int) -> None:
+    rows = np.arange(2 * side * side).reshape(2, side, side).astype(dtype)
+    size = rows[0, 0].nbytes
+    cells = np.full((2, side, size + -size % 4), 99, np.uint8)
+    cells[..., :size] = rows.view(np.uint8)
+    component = {"i1": BYTE, "u1": UBYTE, "i2": SHORT, "u2": USHORT, "f4": FLOAT}[dtype]
+    header = {
+        "bufferViews": [{"buffer": 0, "byteLength": cells.nbytes, "byteStride": cells[0].nbytes}],
+        "accessors": [{"bufferView": 0, "componentType": component, "count": 2, "type": kind}],
+    }
+    found = Accessors(Views(header, [cells.tobytes()], "a.glb")).array(0)
+    assert found.dtype == rows.dtype and (found == rows.reshape(2, -1)).all()
 
 
 def sparse(**view: int) -> dict[str, Any]:

@@ -123,6 +123,45 @@ def test_attributes_of_every_layout_come_back(
     assert (corners(before) == corners(after)).all()
 
 
+@pytest.mark.parametrize(("kind", "side"), [("MAT2", 2), ("MAT3", 3)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_matrices_come_back_with_their_columns(kind: str, side: int, dtype: Any, tmp_path: Path) -> None:
+    scene = Scene(9)
+    # Of these numbers that of the vertex itself can be told.
+    rows = (np.arange(81)[:, None, None] + np.arange(side * side).reshape(side, side)).astype(dtype)
+    size = rows[0, 0].nbytes
+    cells = np.zeros((81, side, size + -size % 4), np.uint8)
+    cells[..., :size] = rows.view(np.uint8)
+    view = scene.add_bytes(cells.tobytes())
+    scene.header["bufferViews"][view]["byteStride"] = cells[0].nbytes
+    entry = {"bufferView": view, "componentType": 5121 if dtype == np.uint8 else 5123, "count": 81, "type": kind}
+    scene.header["accessors"].append(entry)
+    scene.primitive["attributes"]["_OWN"] = len(scene.header["accessors"]) - 1
+    before, after = packed(scene, tmp_path, "meshopt")
+    assert (corners(before) == corners(after)).all()
+    for compression in ("none", "meshopt"):
+        (level,) = meshes.scene_lod(tmp_path / "scene.glb", [0.5], compression=compression).export(tmp_path / "levels")
+        found = columns(GltfScene.open(level))["_OWN"].astype(int)
+        assert len(found) and (found - found[:, :1] == np.arange(side * side)).all()
+
+
+def test_primitives_that_share_vertices_by_others_are_found(tmp_path: Path) -> None:
+    scene = Scene(9)
+    scene.primitive["attributes"]["TEXCOORD_1"] = scene.add(scene.uv + 1)
+    first = scene.primitive["attributes"]
+    parts = [
+        {"POSITION": first["POSITION"], "TEXCOORD_0": scene.add(scene.uv + 2)},
+        {"POSITION": scene.add(scene.positions + 1, bounds=True), "TEXCOORD_0": first["TEXCOORD_1"]},
+    ]
+    for number, attributes in enumerate(parts):
+        triangles = np.random.default_rng(number).permutation(scene.triangles).reshape(-1, 1).astype(np.uint16)
+        scene.header["meshes"][0]["primitives"].append({"attributes": attributes, "indices": scene.add(triangles)})
+    before, after = packed(scene, tmp_path, "meshopt")
+    assert all((corners(before, k) == corners(after, k)).all() for k in range(3))
+    shared = [one["attributes"] for one in after.header["meshes"][0]["primitives"]]
+    assert shared[0]["POSITION"] == shared[1]["POSITION"] and shared[0]["TEXCOORD_1"] == shared[2]["TEXCOORD_0"]
+
+
 def test_rounded_files_say_by_how_much(tmp_path: Path) -> None:
     scene = moving()
     source = scene.write(tmp_path / "scene.glb")
