@@ -56,7 +56,7 @@ def lods(
     ] = "",
     textures: TexturesOption = Textures.fit,
     compression: Annotated[
-        _Compression, typer.Option(help="Of geometry: meshopt is exact, rounded takes half as much of the file.")
+        _Compression, typer.Option(help="Of geometry: meshopt is exact; rounded takes two thirds of its bytes.")
     ] = _Compression.none,
     pixels: Annotated[float, typer.Option(help="Error of a level at the distance where it takes over.")] = 1.0,
     fov: Annotated[float, typer.Option(help="Vertical field of view, degrees.")] = 60.0,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +19,9 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.meshes.files.gltf_coordinates import map_infos
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_packing import Compression, repacked
-from hra.domains.meshes.files.write_glb import glb_bytes, moved_to
+from hra.domains.meshes.files.write_glb import container, glb_bytes, moved_to
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.metrics.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError, InvalidBudget, check_kind
@@ -29,9 +29,6 @@ from hra.files.atomic_write import write_atomically
 from hra.files.local_files import make_folder, warn_of_older
 from hra.model.arrays import is_number
 from hra.model.short_repr import html_table
-
-_JSON_CHUNK, _BINARY_CHUNK = 0x4E4F534A, 0x004E4942
-_HEADER, _CHUNK_HEADER = 12, 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,20 +211,7 @@ def lod_glb_bytes(levels: Sequence[TriangleMesh], extras: Sequence[dict[str, Any
     binary = b"".join(joined.parts)
     header |= {kind: entries for kind, entries in joined.entries.items() if entries}
     header["buffers"] = [{"byteLength": len(binary)}]
-    text = json.dumps(header, separators=(",", ":")).encode()
-    chunks = _chunk(text + b" " * (-len(text) % 4), _JSON_CHUNK) + _chunk(binary, _BINARY_CHUNK)
-    return b"glTF" + struct.pack("<II", 2, _HEADER + len(chunks)) + chunks
-
-
-def _chunk(content: bytes, kind: int) -> bytes:
-    return struct.pack("<II", len(content), kind) + content
-
-
-def _split(file: bytes) -> tuple[dict[str, Any], bytes]:
-    """Header and binary chunk of a file that `glb_bytes` has made: just these two chunks."""
-    (length,) = struct.unpack_from("<I", file, _HEADER)
-    end = _HEADER + _CHUNK_HEADER + length
-    return json.loads(file[_HEADER + _CHUNK_HEADER : end]), file[end + _CHUNK_HEADER :]
+    return container(header, binary)
 
 
 class _Joined:
@@ -244,7 +228,8 @@ class _Joined:
 
     def add_file(self, file: bytes, name: str) -> int:
         """Add a file of one mesh, which gets a ``name``; the number of that mesh."""
-        header, binary = _split(file)
+        text, chunk = split_glb(file, name)
+        header, binary = json.loads(text), bytes(chunk or b"")
         self.extensions |= set(header.get("extensionsUsed", []))
         self.required |= set(header.get("extensionsRequired", []))
         views = [self._view(view, binary) for view in header["bufferViews"]]

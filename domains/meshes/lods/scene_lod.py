@@ -153,7 +153,7 @@ def scene_lod(
     lens : with "bytes", a camera whose screen shows the whole scene at the finest level; 1920 x 1080 and 60 degrees by
         default. A level of a share of the source's bytes is meant for a picture with that share of the pixels.
     compression : of geometry and animations in files, which viewers with EXT_meshopt_compression read: "meshopt" loses
-        nothing; "rounded" takes about half of that, and errors count by how much it moves the surface.
+        nothing; "rounded" takes about two thirds of that, and errors count by how much it moves the surface.
     progress, limits : see `build`.
 
     Raises
