@@ -199,7 +199,7 @@ class _Packing:
 
     def _round(self) -> None:
         """Round what is worth it."""
-        steps, fine = self._position_steps(), _FINE / _enlarged(self.header)
+        steps, fine, splines = self._position_steps(), _FINE / _enlarged(self.header), self._splines()
         for number, array in list(self.arrays.items()):
             names = {name for _, name in self.roles[number]}
             kinds = {kind for kind, _ in self.roles[number]}
@@ -213,10 +213,17 @@ class _Packing:
                 self._octahedral(number, array)
             elif kinds == {"target"} and names <= {"NORMAL", "TANGENT"}:
                 self._exponential(number, array, _TURN)
-            elif kinds == {"key"} and names == {"translation"}:
-                self._exponential(number, array, position_step([array]))
-            elif kinds == {"key"} and len(names) == 1 and names <= {"rotation", "scale", "weights"}:
-                self._exponential(number, array, power_above(float(np.abs(array).max(initial=0))) / _STEPS)
+            elif kinds == {"key"} and len(names) == 1 and names <= {"translation", "rotation", "scale", "weights"}:
+                # Tangents may be much larger than what they lead to.
+                values = array.reshape(splines[number], 3, -1)[:, 1] if number in splines else array
+                largest = power_above(float(np.abs(values).max(initial=0))) / _STEPS
+                self._exponential(number, array, position_step([values]) if names == {"translation"} else largest)
+
+    def _splines(self) -> dict[int, int]:
+        """The keys of each accessor that has values between tangents."""
+        samplers = [sampler for one in self.header.get("animations", []) for sampler in one["samplers"]]
+        smooth = [sampler for sampler in samplers if sampler.get("interpolation") == "CUBICSPLINE"]
+        return {sampler["output"]: self.entries[sampler["input"]]["count"] for sampler in smooth}
 
     def _position_steps(self) -> dict[int, float]:
         """The step of each accessor of positions: that of its mesh, the least one if there are several."""

@@ -213,6 +213,21 @@ def test_tracks_are_rounded_but_times_and_pointers_are_not(path: str, width: int
     assert "target" not in view and "byteStride" not in view
 
 
+@pytest.mark.parametrize(("path", "width"), [("rotation", 4), ("weights", 1), ("translation", 3)])
+def test_steep_tangents_do_not_coarsen_the_values_between_them(path: str, width: int, tmp_path: Path) -> None:
+    scene, rng = moving(), np.random.default_rng(0)
+    count = 2 if path == "weights" else 1  # of targets
+    values, times = rng.random((9, 1, count, width)), np.arange(9, dtype=np.float32)[:, None]
+    tangents = rng.normal(size=(2, 9, 1, count, width)) * 50
+    track = np.concatenate([tangents[0], values, tangents[1]], axis=1).reshape(-1, width).astype(np.float32)
+    sampler = {"input": scene.add(times, bounds=True), "output": scene.add(track), "interpolation": "CUBICSPLINE"}
+    channel = {"sampler": 0, "target": {"node": 0, "path": path}}
+    scene.header["animations"] = [{"samplers": [sampler], "channels": [channel]}]
+    after = packed(scene, tmp_path, "rounded")[1]
+    apart = np.abs(after.accessors.array(sampler["output"]) - track)
+    assert 0 < apart.max() <= 2.0**-16
+
+
 @pytest.mark.parametrize("scale", [1.0, 100.0])
 def test_rounding_counts_where_the_scene_shows_it_largest(scale: float, tmp_path: Path) -> None:
     scene = sheet(17)
