@@ -82,8 +82,7 @@ def _serve(request: PageRequest, port: int) -> None:
     try:
         import uvicorn
 
-        from hra.pages.explore.connections import settings
-        from hra.pages.explore.server import Asked, application, form
+        from hra.pages.explore.server import Asked, application, form, settings
     except ModuleNotFoundError as error:
         raise MissingExtra.of(error.name or "starlette", "serve") from error
     from hra.pages.explore.page import render
