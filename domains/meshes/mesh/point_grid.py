@@ -45,9 +45,17 @@ class PointGrid:
         return cls(tuple((np.floor(low / step) * step).tolist()), step)
 
     def snap(self, positions: np.ndarray) -> np.ndarray:
-        """The nearest points of the grid, uint16 [V, 3]."""
+        """The nearest points of the grid, uint16 [V, 3].
+
+        Raises
+        ------
+        MeshError : positions farther than half a step outside of the grid.
+        """
         places = np.rint((positions.astype(np.float64) - self.origin) / self.step)
-        return np.clip(places, 0, 2**GRID_BITS - 1).astype(np.uint16)
+        if not ((places >= 0) & (places < 2**GRID_BITS)).all():
+            fix = "use the grid of a mesh that holds these, or none"
+            raise MeshError("positions lie outside of the grid", where="grid", fix=fix)
+        return places.astype(np.uint16)
 
     def positions(self, places: np.ndarray) -> np.ndarray:
         """The points, float32 [V, 3]."""

@@ -49,7 +49,7 @@ def compressed_glb(
 
     Raises
     ------
-    MissingExtra : meshoptimizer is not installed.
+    MissingExtra : meshoptimizer is not installed. MeshError : the grid does not hold all positions.
 
     Examples
     --------

@@ -13,8 +13,10 @@ from PIL import Image
 from hra.domains import meshes
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_scene import GltfScene
+from hra.domains.meshes.mesh.point_grid import PointGrid
 from hra.domains.meshes.tiles.checking import glb_corners
 from hra.domains.meshes.tiles.content import SharedTextures, with_own_textures
+from hra.errors import MeshError
 from tests.domains.meshes.conftest import grid_mesh
 from tests.helpers.pbr_meshes import ktx2
 
@@ -59,6 +61,13 @@ def test_attributes_come_back(uv, tmp_path):
     assert np.abs(read.scale(numbers["NORMAL"]) - [0.6, 0, 0.8]).max() < 0.003
     assert np.abs(np.sort(read.scale(numbers["TEXCOORD_0"]), axis=0) - np.sort(uv, axis=0)).max() <= 2.0**-17
     assert (read.array(numbers["COLOR_0"]) == [1, 2, 3, 255]).all()
+
+
+def test_positions_outside_of_a_grid_are_refused():
+    mesh = textured(SQUARE)
+    grid = PointGrid.around(mesh.positions / 4, 16)
+    with pytest.raises(MeshError, match="outside of the grid"):
+        meshes.compressed_glb(mesh, grid)
 
 
 def test_only_materials_in_use_are_written():
