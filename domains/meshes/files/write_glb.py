@@ -94,7 +94,7 @@ def glb_bytes(
         "nodes": [{"mesh": 0, **place}],
         "meshes": [{"primitives": primitives}],
     }
-    header |= material_entries(materials, set_count(attributes), binary.add_view, beside)
+    header |= material_entries(materials, _set_count(attributes), binary.add_view, beside)
     for kind in ("extensionsUsed", "extensionsRequired") if grid is not None else ():
         header[kind] = [*header.get(kind, []), QUANTIZATION]
     header |= {"accessors": binary.accessors, "bufferViews": binary.views, "buffers": [{"byteLength": binary.size}]}
@@ -155,7 +155,7 @@ def _attribute_accessors(
     if attributes.normals is not None:
         normals = completed_normals(mesh)[vertices]
         found["NORMAL"] = binary.add_accessor(normals, _FLOAT, "VEC3", _ARRAY_BUFFER)
-        if attributes.tangents is not None and are_unit(attributes.tangents[:, :3]):
+        if attributes.tangents is not None and _are_unit(attributes.tangents[:, :3]):
             found["TANGENT"] = binary.add_accessor(attributes.tangents, _FLOAT, "VEC4", _ARRAY_BUFFER)
     for name, uv in (("TEXCOORD_0", attributes.uv), ("TEXCOORD_1", attributes.uv2)):
         if uv is not None:
@@ -165,12 +165,12 @@ def _attribute_accessors(
     return found
 
 
-def are_unit(rows: np.ndarray) -> bool:
+def _are_unit(rows: np.ndarray) -> bool:
     """Whether all of ``rows`` [V, 3] have unit length, which glTF asks for; viewers make tangents where none are."""
     return bool((np.abs(np.linalg.norm(rows, axis=1) - 1) < _UNIT).all())
 
 
-def set_count(attributes: VertexAttributes | None) -> int:
+def _set_count(attributes: VertexAttributes | None) -> int:
     """How many sets of texture coordinates there are."""
     return 0 if attributes is None else (attributes.uv is not None) + (attributes.uv2 is not None)
 
