@@ -6,11 +6,11 @@ from typing import Any
 
 from hra.allocating.allocation import Allocation
 from hra.allocating.allocator import HierarchicalResourceAllocator
-from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
+from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource, check_source
 from hra.domains.textures.metrics import TexelError
 from hra.domains.textures.resident import ResidentTextures
-from hra.domains.textures.texture_set import TextureSet
-from hra.errors import MetricError, check_function, check_kind
+from hra.domains.textures.texture_set import TextureSet, check_textures
+from hra.errors import HierarchyError, MetricError, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
@@ -52,13 +52,13 @@ class TextureAllocator(HierarchicalResourceAllocator):
         metric: ErrorMetric | None = None,
         traversal: Traversal | None = None,
     ) -> None:
-        check_kind("textures", textures, TextureSet, "pass TextureSet([texture]), or scene.textures")
+        check_textures(textures)
         if source is not None:
-            observe = None if isinstance(source, type) else getattr(source, "observe", None)
-            check_function("source.observe", observe, "pass AnalyticFeedback(scene), or None if contexts are Feedback")
-        super().__init__(textures.hierarchy, metric or TexelError(), traversal or Hull())
+            check_source("source", source)
+        metric, traversal = TexelError() if metric is None else metric, Hull() if traversal is None else traversal
+        super().__init__(textures.hierarchy, metric, traversal)
         self.textures = textures
-        self.source: FeedbackSource = source or _NoSource()
+        self.source: FeedbackSource = _NoSource() if source is None else source
 
     def problem_for(self, hierarchy: Hierarchy, context: Any, budget: float) -> Problem:
         """Observe the feedback of ``context`` (a camera, or a `Feedback` as it is) and evaluate the metric on it."""
@@ -66,7 +66,16 @@ class TextureAllocator(HierarchicalResourceAllocator):
         return super().problem_for(hierarchy, feedback, budget)
 
     def realize(self, allocation: Allocation) -> ResidentTextures:
-        """The resident pages of ``allocation``."""
+        """The resident pages of ``allocation``.
+
+        Raises
+        ------
+        HierarchyError : the allocation is of other textures, or of a pool (realize the pool's parts instead).
+        HraError : no allocation.
+        """
+        check_kind("allocation", allocation, Allocation, "pass what allocate(camera, budget) returned")
+        if not allocation.hierarchy.same_as(self.textures.hierarchy):
+            raise HierarchyError("the allocation belongs to another hierarchy", fix="realize it where it was allocated")
         return ResidentTextures(self.textures, allocation.hierarchy.active_nodes(allocation.selected))
 
 

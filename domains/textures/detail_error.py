@@ -12,13 +12,14 @@ from hra.compiling import njit
 from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.mips import page_side, reduction
 from hra.domains.textures.pages import PageTable, StreamedTexture, page_parents
-from hra.domains.textures.texture_set import TextureSet
+from hra.domains.textures.texture_set import TextureSet, check_textures
 from hra.domains.textures.tiles import tile_pages
 from hra.domains.textures.views.rendering import neighbours
 from hra.errors import ImageError, MetricError
 from hra.kernels import Pyramid, build_pyramid, enlarged_squares
 from hra.kernels.backends import adopt, fetch
 from hra.kernels.pyramids.blocks.blocks import Along
+from hra.model.arrays import to_numpy
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 
@@ -40,6 +41,10 @@ class DetailError(ErrorMetric):
     ----------
     detail : float64 [N], mean squared band of each page (`DetailError.of`).
 
+    Raises
+    ------
+    MetricError : something else than finite numbers >= 0.
+
     Examples
     --------
     >>> import numpy as np
@@ -60,9 +65,22 @@ class DetailError(ErrorMetric):
     kind: Literal["error", "gain"] = "error"
     additive: bool = True
 
+    def __post_init__(self) -> None:
+        detail = to_numpy(self.detail)
+        if detail.ndim != 1 or detail.dtype.kind not in "iuf" or not (np.isfinite(detail) & (detail >= 0)).all():
+            what = f"the detail must be finite numbers >= 0 [N], got {detail.dtype} {list(detail.shape)}"
+            raise MetricError(what, where="detail", fix="use DetailError.of(allocator.textures)")
+        object.__setattr__(self, "detail", detail.astype(np.float64, copy=False))
+
     @classmethod
     def of(cls, textures: TextureSet) -> DetailError:
-        """Measure the detail of every page of ``textures`` once; it reads all texels."""
+        """Measure the detail of every page of ``textures`` once; it reads all texels.
+
+        Raises
+        ------
+        HraError : something else than a set of textures.
+        """
+        check_textures(textures)
         return cls(np.concatenate([page_detail(texture) for texture in textures.textures]))
 
     def evaluate(self, hierarchy: Hierarchy, context: Any) -> np.ndarray:

@@ -18,10 +18,10 @@ from hra.domains.textures.feedback.bounds import AnalyticFeedback
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.metrics import TexelError, checked_feedback
 from hra.domains.textures.pages import page_parents
-from hra.domains.textures.resident import ResidentTextures
-from hra.domains.textures.texture_set import TextureSet
-from hra.domains.textures.views.scene import PlaneScene
-from hra.errors import BudgetTooSmall, check_kind
+from hra.domains.textures.resident import ResidentTextures, check_resident
+from hra.domains.textures.texture_set import TextureSet, check_textures
+from hra.domains.textures.views.scene import PlaneScene, check_scene
+from hra.errors import BudgetTooSmall
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import check_number
 from hra.traversals.base import Traversal
@@ -102,6 +102,7 @@ def plan(
     Raises
     ------
     BudgetTooSmall : the budget does not hold the mip tails.
+    HraError : something else in the place of the scene or the camera.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def plan(
     >>> textures.plan(scene, Camera.perspective(eye=(0, 2, 3), target=(0, 0, 0)), budget=2**18).resident.pages
     array([0, 3, 4])
     """
-    check_kind("scene", scene, PlaneScene, "pass PlaneScene.ground(image)")
+    check_scene(scene)
     source = AnalyticFeedback(scene)
     allocator, feedback = TextureAllocator(scene.textures, source, metric, traversal), source.observe(camera)
     allocation = allocator.allocate(feedback, budget)
@@ -122,6 +123,10 @@ def plan(
 
 def texel_residual(resident: ResidentTextures, feedback: Feedback) -> float:
     """`TexelError` of a view with these pages resident, px2.
+
+    Raises
+    ------
+    MetricError : feedback of other textures. HraError : something else than resident pages.
 
     Examples
     --------
@@ -133,6 +138,7 @@ def texel_residual(resident: ResidentTextures, feedback: Feedback) -> float:
     >>> textures.texel_residual(coarse, seen)
     0.125
     """
+    check_resident(resident)
     hierarchy, metric = resident.textures.hierarchy, TexelError()
     own, inherited = metric.evaluate(hierarchy, feedback), metric.inherited(hierarchy, feedback)
     base = hierarchy.added_by < 0
@@ -153,6 +159,7 @@ def uniform_bias(textures: TextureSet, feedback: Feedback, budget: float) -> Res
     ------
     InvalidBudget : the budget is not a number >= 0.
     BudgetTooSmall : it does not hold the mip tails.
+    MetricError : feedback of other textures. HraError : something else than a set of textures.
 
     Examples
     --------
@@ -163,6 +170,7 @@ def uniform_bias(textures: TextureSet, feedback: Feedback, budget: float) -> Res
     >>> textures.uniform_bias(pages, seen, budget=2**18).pages, textures.uniform_bias(pages, seen, budget=2**17).pages
     (array([0, 1, 2]), array([0]))
     """
+    check_textures(textures)
     hierarchy = textures.hierarchy
     checked_feedback(hierarchy, feedback)
     budget = check_number(budget)

@@ -14,8 +14,8 @@ from hra.compiling import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.metrics import checked_feedback
 from hra.domains.textures.pages import page_parents, texels_of_page
-from hra.domains.textures.texture_set import TextureSet
-from hra.errors import ArrayError
+from hra.domains.textures.texture_set import TextureSet, check_textures
+from hra.errors import ArrayError, check_kind
 from hra.model.arrays import mask, offsets_of, whole_in
 from hra.model.short_repr import ShortRepr
 from hra.residency import Trace
@@ -33,7 +33,7 @@ class ResidentTextures(ShortRepr):
 
     Raises
     ------
-    ArrayError : another shape or dtype, or pages without the coarser ones.
+    ArrayError : another shape or dtype, or pages without the coarser ones. HraError : no set of textures.
 
     Examples
     --------
@@ -52,6 +52,7 @@ class ResidentTextures(ShortRepr):
     active: np.ndarray
 
     def __post_init__(self) -> None:
+        check_textures(self.textures)
         parent = page_parents(self.textures.hierarchy)
         object.__setattr__(self, "active", mask("active", self.active, parent.size))
         orphan = np.where(parent < 0, ~self.active, self.active & ~self.active[parent])
@@ -69,8 +70,9 @@ class ResidentTextures(ShortRepr):
 
         Raises
         ------
-        ArrayError : another shape or dtype.
+        ArrayError : another shape or dtype. HraError : no set of textures.
         """
+        check_textures(textures)
         parent = page_parents(textures.hierarchy)
         active = mask("held", held, parent.size) | (parent < 0)
         # A step for every level that pages are above each other.
@@ -131,6 +133,11 @@ def _coarse_texels(page: np.ndarray, cell: int, size: int) -> np.ndarray:
     return np.clip(under_centre, *texels_of_page(page, cell, size))
 
 
+def check_resident(resident: ResidentTextures) -> None:
+    """Raise HraError unless it is one: allocations are passed for what `TextureAllocator.realize` makes of them."""
+    check_kind("resident", resident, ResidentTextures, "pass what realize(allocation) returned")
+
+
 def record(textures: TextureSet, feedbacks: Iterable[Feedback]) -> Trace:
     """The demands of one frame per feedback over the pages of ``textures``.
 
@@ -139,7 +146,7 @@ def record(textures: TextureSet, feedbacks: Iterable[Feedback]) -> Trace:
 
     Raises
     ------
-    MetricError : feedback of other textures.
+    MetricError : feedback of other textures. HraError : no set of textures, or no list of feedback.
 
     Examples
     --------
@@ -151,6 +158,8 @@ def record(textures: TextureSet, feedbacks: Iterable[Feedback]) -> Trace:
     >>> len(trace), trace.frame(0)
     (2, array([0, 1, 2], dtype=int32))
     """
+    check_textures(textures)
+    check_kind("feedbacks", feedbacks, Iterable, "pass a list of feedback, such as source.observe(camera)")
     hierarchy = textures.hierarchy
     parent, level = page_parents(hierarchy), hierarchy.attribute("level")
     pages, areas = [np.empty(0, np.int64)], [np.empty(0)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,6 +128,7 @@ class TextureStreamer:
         ------
         MetricError : feedback of other textures, or a camera where the allocator has no source. Nothing has changed.
         """
+        check_kind("upcoming", upcoming, Iterable, "pass a list of cameras, or of Feedback")
         allocation = self.allocator.allocate(demand, self.pool_bytes, previous=self._previous)
         return self.follow(allocation, [self.allocator.allocate(later, self.pool_bytes) for later in upcoming])
 
@@ -144,6 +145,7 @@ class TextureStreamer:
         HierarchyError : an allocation of other textures.
         InvalidBudget : it is larger than the pool.
         """
+        check_kind("upcoming", upcoming, Iterable, "pass a list of allocations")
         (part,) = self._shared.advance([allocation], [[ahead] for ahead in upcoming]).members
         self._previous = allocation
         resident = ResidentTextures(self.allocator.textures, part.resident)

@@ -13,6 +13,7 @@ import numpy as np
 from hra.allocating.allocation import Allocation
 from hra.domains.textures.allocator import TextureAllocator
 from hra.domains.textures.streamer import ResidencyUpdate, TextureStreamer
+from hra.errors import check_function, check_kind
 from hra.model.arrays import offsets_of, whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem
@@ -95,7 +96,8 @@ def replay(
 
     Raises
     ------
-    InvalidBudget : the pool is not a number >= 0. HraError : ``look_ahead`` is not a whole number >= 0.
+    InvalidBudget : the pool is not a number >= 0.
+    HraError : ``look_ahead`` is not a whole number >= 0, or something else in the place of another argument.
     BudgetTooSmall : the pool does not hold the mip tails, or the upload limit not the largest page.
 
     Examples
@@ -109,6 +111,9 @@ def replay(
     5 frames, peak 480,596 of 524,288 bytes, 677,204 bytes uploaded
     """
     look_ahead = whole_in("look_ahead", look_ahead)
+    check_kind("contexts", contexts, Iterable, "pass a list of cameras, or of Feedback")
+    if predict is not None:
+        check_function("predict", predict, "pass one such as constant_motion")
     streamer = TextureStreamer(allocator, pool_bytes, upload_bytes=upload_bytes)
     recorder = _Recorder(allocator.textures.hierarchy)
     if predict is None or look_ahead == 0:

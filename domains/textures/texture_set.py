@@ -60,3 +60,8 @@ class TextureSet(ShortRepr):
         """The page (node of the hierarchy) of each cell at the finest level, int32 [GY, GX], for each texture."""
         tables = [texture.pages for texture in self.textures]
         return tuple(table.finest + np.int32(first) for table, first in zip(tables, first_pages(tables), strict=True))
+
+
+def check_textures(textures: TextureSet) -> None:
+    """Raise HraError unless it is a set: single textures are passed in its place."""
+    check_kind("textures", textures, TextureSet, "pass TextureSet([texture]), or scene.textures")

@@ -58,9 +58,14 @@ class TiledTexture(StreamedTexture):
         Parameters
         ----------
         texels : format in which the tiles take up memory; by default that of the file.
+
+        Raises
+        ------
+        ImageError : a tile below one texel. HraError : ``source`` or ``texels`` is something else.
         """
+        _check_source(source)
         height, width = source.mips[0].shape[:2]
-        return cls(source.mips, tile_pages(height, width, tile, texels or source.texels))
+        return cls(source.mips, tile_pages(height, width, tile, source.texels if texels is None else texels))
 
 
 def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = RGBA8) -> PageTable:
@@ -92,6 +97,10 @@ def tile_pages(height: int, width: int, tile: int = 128, texels: TexelFormat = R
 
 def _check_format(texels: TexelFormat) -> None:
     check_kind("texels", texels, TexelFormat, "pass one such as hra.domains.textures.BC7")
+
+
+def _check_source(source: ImageSource) -> None:
+    check_kind("source", source, ImageSource, "pass open_image(path)")
 
 
 def _grid(shape: tuple[int, int], tile: int) -> tuple[int, int]:
@@ -152,9 +161,14 @@ class MippedTexture(StreamedTexture):
         Parameters
         ----------
         texels : format in which the levels take up memory; by default that of the file.
+
+        Raises
+        ------
+        ImageError : a tail below one texel. HraError : ``source`` or ``texels`` is something else.
         """
+        _check_source(source)
         height, width = source.mips[0].shape[:2]
-        return cls(source.mips, mip_pages(height, width, tail, texels or source.texels))
+        return cls(source.mips, mip_pages(height, width, tail, source.texels if texels is None else texels))
 
 
 def mip_pages(height: int, width: int, tail: int = 128, texels: TexelFormat = RGBA8) -> PageTable:

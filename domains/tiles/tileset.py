@@ -12,8 +12,8 @@ import numpy as np
 
 from hra.caching import cached_property
 from hra.camera import Camera
-from hra.errors import check_kind
-from hra.model.arrays import frozen, read_only
+from hra.errors import ArrayError, check_kind
+from hra.model.arrays import frozen, indices, mask, numbers, read_only
 from hra.model.hierarchy import Hierarchy
 
 # The earth (WGS 84): half of its axes in metres, and the share by which a tileset on it may be off its surface (16 km).
@@ -115,6 +115,11 @@ class Tileset:
     volumes : bounding volumes.
     source : of messages.
 
+    Raises
+    ------
+    ArrayError : no tile, arrays of other lengths or kinds, a tile that does not come after its parent, errors or bytes
+        below 0 or not finite. HraError : other names or volumes.
+
     Examples
     --------
     >>> import hra
@@ -134,8 +139,23 @@ class Tileset:
     source: str = ""
 
     def __post_init__(self) -> None:
+        count = len(indices("parent", self.parent, -1, 2**31 - 1))
+        if not count:
+            raise ArrayError("a tileset has at least its root", where="parent")
+        if (early := np.flatnonzero(self.parent >= np.arange(count))).size:
+            what = f"tile {early[0]} does not come after its parent"
+            raise ArrayError(what, where=f"parent[{early[0]}]", fix="number parents before their children")
+        if (numbers("error", self.error, count) < 0).any():
+            raise ArrayError("errors are distances and so >= 0", where="error")
+        indices("content_bytes", self.content_bytes, 0, 2**62, count)
+        mask("additive", self.additive, count)
         for name in ("parent", "error", "content_bytes", "additive"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
+        check_kind("names", self.names, tuple, "pass a text for each tile")
+        check_kind("volumes", self.volumes, Volumes, "pass the bounding volumes of all tiles")
+        if (len(self.names), len(self.volumes.center)) != (count, count):
+            what = f"{count} tiles have {len(self.names)} names and {len(self.volumes.center)} volumes"
+            raise ArrayError(what, where="names and volumes")
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -170,8 +190,16 @@ class Tileset:
 
         A tile's cost stays with its first child once it is refined, so that the cost of a cut is the sum of the bytes
         of all tiles above it and on it: to the byte, as sums of whole numbers. Tiles that are not ``needed`` are free.
+
+        Parameters
+        ----------
+        needed : bool [N], see `Seen`.
+
+        Raises
+        ------
+        ArrayError : another array.
         """
-        held = np.where(needed, self.content_bytes, 0).astype(np.int64)
+        held = np.where(mask("needed", needed, len(self)), self.content_bytes, 0).astype(np.int64)
         taken = np.zeros(len(self), np.bool_)
         for tile, above in enumerate(self.parent.tolist()):
             if above >= 0 and not taken[above]:

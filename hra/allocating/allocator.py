@@ -104,8 +104,9 @@ class HierarchicalResourceAllocator(ABC):
             kinds = (Hierarchy, HierarchyBuilder)
             raise wrong_kind("hierarchy", given, kinds, f"{fix}, or override hierarchy_for(context)")
         given = getattr(self, "metric", None)
-        replaced = self._replaces("error_metric") or self._replaces("problem_for")
-        if not isinstance(given, ErrorMetric) and not replaced:
+        # Whoever replaces the steps that read it needs none, but one that was given is one.
+        unread = metric is None and (self._replaces("error_metric") or self._replaces("problem_for"))
+        if not isinstance(given, ErrorMetric) and not unread:
             raise wrong_kind("metric", given, ErrorMetric, f"{fix}, or override error_metric(context)")
         if not isinstance(self.traversal, Traversal):
             raise wrong_kind("traversal", self.traversal, Traversal, f"{fix}, or override traverse_and_select(problem)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,16 @@ from hra.domains import meshes, points, textures, tiles, tokens
 from hra.errors import HraError
 from tests.helpers.planning_cases import chain
 
+PHOTO = hra.samples.path("photo.jpg")
+SMALL = hra.Camera.perspective((0, 2, 3), (0, 0, 0), viewport=(32, 32))
 CAMERA = hra.Camera.perspective((0, 2, 3), (0, 0, 0))
 IMAGE = np.zeros((8, 8, 3), np.uint8)
 GROUND = textures.PlaneScene.ground(IMAGE)
+SEEN = textures.AnalyticFeedback(GROUND)
+STREAMING, PAGES = (
+    textures.TextureAllocator(GROUND.textures, SEEN),
+    textures.ResidentTextures(GROUND.textures, np.ones(1, bool)),
+)
 # One of every type that a caller may have at hand.
 WRONG = (None, True, 7, b"x", [], [1, 2], (), {}, range(3), object(), int, np, np.zeros((0, 3)), np.array(["a"]))
 CHOSEN = tokens.GridTopK().realize(tokens.GridTopK().allocate((IMAGE, ""), 1))
@@ -56,6 +64,46 @@ BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "points.PointCloud, fields": lambda wrong, _: points.PointCloud(np.eye(3), fields=within(wrong)),
     "points.save_points": lambda wrong, out: points.save_points(out.with_suffix(".ply"), wrong),
     "points.save_tree": lambda wrong, out: points.save_tree(out.with_suffix(".hpt"), wrong),
+    "textures.AnalyticFeedback": lambda wrong, _: textures.AnalyticFeedback(wrong),
+    "textures.AnalyticFeedback, occlusion": lambda wrong, _: textures.AnalyticFeedback(GROUND, 4, within(wrong)),
+    "textures.AnalyticFeedback, camera": lambda wrong, _: textures.AnalyticFeedback(GROUND).observe(wrong),
+    "textures.BoundsFeedback": lambda wrong, _: textures.BoundsFeedback(wrong),
+    "textures.BoundsFeedback, camera": lambda wrong, _: textures.BoundsFeedback(GROUND).observe(wrong),
+    "textures.GLFeedback": lambda wrong, _: textures.GLFeedback(wrong),
+    "textures.WeightedFeedback": lambda wrong, _: textures.WeightedFeedback(wrong, len),
+    "textures.WeightedFeedback, weight": lambda wrong, _: textures.WeightedFeedback(SEEN, within(wrong)),
+    "textures.DetailError": lambda wrong, _: textures.DetailError(within(within(wrong))),
+    "textures.DetailError, textures": lambda wrong, _: textures.DetailError.of(wrong),
+    "textures.Feedback, footprint": lambda wrong, _: textures.Feedback(np.zeros(9, int), wrong, np.ones(9), 9),
+    "textures.Feedback, pixels": lambda wrong, _: textures.Feedback(np.zeros(9, int), np.ones(9), wrong, 9),
+    "textures.ResidentTextures": lambda wrong, _: textures.ResidentTextures(wrong, np.ones(1, bool)),
+    "textures.drawable": lambda wrong, _: textures.ResidentTextures.drawable(wrong, np.ones(1, bool)),
+    "textures.from_source": lambda wrong, _: textures.TiledTexture.from_source(wrong),
+    "textures.from_source, mips": lambda wrong, _: textures.MippedTexture.from_source(wrong),
+    "textures.TexturedPlane": lambda wrong, _: textures.TexturedPlane(wrong, *np.eye(3)),
+    "textures.TexturedPlane, ground": lambda wrong, _: textures.TexturedPlane.ground(wrong, 1.0),
+    "textures.TextureAllocator, metric": lambda wrong, _: textures.TextureAllocator(
+        GROUND.textures, None, within(wrong)
+    ),
+    "textures.TextureAllocator, traversal": lambda wrong, _: textures.TextureAllocator(
+        GROUND.textures, None, None, within(wrong)
+    ),
+    "textures.realize": lambda wrong, _: textures.TextureAllocator(GROUND.textures).realize(wrong),
+    "textures.constant_motion": lambda wrong, _: textures.constant_motion(wrong, CAMERA, 1),
+    "textures.constant_motion, current": lambda wrong, _: textures.constant_motion(CAMERA, wrong, 1),
+    "textures.flyover": lambda wrong, _: textures.flyover(wrong, 1),
+    "textures.open_image, cache": lambda wrong, _: textures.open_image(PHOTO, cache=within(wrong)),
+    "textures.load_texels, limit": lambda wrong, _: textures.load_texels(PHOTO, within(wrong)),
+    "textures.record": lambda wrong, _: textures.record(wrong, []),
+    "textures.record, feedback": lambda wrong, _: textures.record(GROUND.textures, within(wrong)),
+    "textures.render": lambda wrong, _: textures.render(wrong, PAGES, CAMERA),
+    "textures.render, pages": lambda wrong, _: textures.render(GROUND, wrong, SMALL),
+    "textures.render, camera": lambda wrong, _: textures.render(GROUND, PAGES, wrong),
+    "textures.replay, predict": lambda wrong, _: textures.replay(STREAMING, [SMALL], 999, predict=within(wrong)),
+    "textures.texel_residual": lambda wrong, _: textures.texel_residual(wrong, SEEN.observe(SMALL)),
+    "textures.uniform_bias": lambda wrong, _: textures.uniform_bias(wrong, SEEN.observe(SMALL), 999),
+    "textures.view_quality": lambda wrong, _: textures.view_quality(wrong, [SMALL], [[0]]),
+    "textures.view_quality, camera": lambda wrong, _: textures.view_quality(GROUND, [wrong], [[0]]),
     "textures.TextureAllocator": lambda wrong, _: textures.TextureAllocator(wrong),
     "textures.TextureSet": lambda wrong, _: textures.TextureSet(wrong),
     "textures.TextureStreamer": lambda wrong, _: textures.TextureStreamer(wrong, 10),
@@ -63,6 +111,11 @@ BUILDERS: dict[str, Callable[[Any, Path], Any]] = {
     "textures.MippedTexture, texels": lambda wrong, _: textures.MippedTexture.from_image(IMAGE, texels=wrong),
     "textures.allocate": lambda wrong, _: textures.TextureAllocator(GROUND.textures).allocate(wrong, 10),
     "textures.plan": lambda wrong, _: textures.plan(wrong, CAMERA, 10),
+    "tiles.CesiumRule": lambda wrong, _: tiles.CesiumRule(10).start(wrong),
+    "tiles.ThreeTilesRule": lambda wrong, _: tiles.ThreeTilesRule(10).start(wrong),
+    "tiles.hierarchy": lambda wrong, _: chain().hierarchy(wrong),
+    "tiles.Tileset, volumes": lambda wrong, _: replace(chain(), volumes=wrong),
+    "tiles.Tileset, names": lambda wrong, _: replace(chain(), names=wrong),
     "tiles.plan": lambda wrong, _: tiles.plan(wrong, CAMERA, 10),
     "tiles.plan, camera": lambda wrong, _: tiles.plan(chain(), wrong, 10**6),
     "tiles.replay": lambda wrong, _: tiles.replay(wrong, [CAMERA], tiles.CesiumRule(10)),

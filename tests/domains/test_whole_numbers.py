@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from hra.domains import meshes, textures, tiles, tokens
 from hra.errors import HraError
 from hra.model.arrays import whole_number
 from hra.solvers.picking.farthest import Farthest
+from tests.helpers.planning_cases import chain
 
 KINDS = [np.int64, np.int32, np.uint8, np.int8]
 IMAGE = np.random.default_rng(0).random((100, 150, 3), dtype=np.float32)
@@ -35,6 +37,8 @@ CLUSTERS = meshes.build(TRIANGLE)
 GRID = tokens.GridTopK()
 CUES, CONTEXT = tokens.CueRelevance(), tokens.TokenContext.of(IMAGE)
 SOME = GRID.realize(GRID.allocate((IMAGE, ""), 20))
+OTHER = textures.PlaneScene.ground(TEXELS[:50])
+REGIONS = tokens.RegionTokens.of(CONTEXT, np.zeros((100, 150), int), 1)
 Made = Callable[[Any], Any]
 
 
@@ -130,6 +134,20 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "no text for a budget": lambda: tokens.uniform_downsample(IMAGE, "10"),  # pyright: ignore
     "gaze": lambda: tokens.position_code(SOME, "polar", gaze=(1,)),  # pyright: ignore
     "labels beyond the regions": lambda: tokens.RegionTokens.of(CONTEXT, np.full((100, 150), 10**6), 5),
+    "labels of no token": lambda: replace(REGIONS, labels=np.full((100, 150), 10**6)).boxes,
+    "pages of no kind": lambda: textures.Feedback("x", [1], [1], 1),  # pyright: ignore
+    "detail below 0": lambda: textures.DetailError(np.array([1, -1.0])),
+    "detail that is not known": lambda: textures.DetailError(np.array([np.nan])),
+    "coordinates on a plane": lambda: SCENE.planes[0].points("x", 0),
+    "pages of another scene": lambda: textures.render(OTHER, RESIDENT, CAMERA),
+    "limit of decoded texels": lambda: textures.load_texels(PHOTO, np.nan),  # pyright: ignore
+    "a tile before its parent": lambda: replace(chain(), parent=np.array([-1, 2, 1])),
+    "parents of no tile": lambda: replace(chain(), parent=np.array([-1, 0])),
+    "bytes below 0": lambda: replace(chain(), content_bytes=np.array([1, -1, 1])),
+    "errors that are not known": lambda: replace(chain(), error=np.array([1, np.nan, 0])),
+    "numbers for additive": lambda: replace(chain(), additive=np.zeros(3, int)),
+    "names of other tiles": lambda: replace(chain(), names=("a.glb",)),
+    "no tiles": lambda: replace(chain(), parent=np.zeros(0, int)),
     "labels of another size": lambda: tokens.RegionTokens.of(CONTEXT, np.zeros((9, 9), int), 1),
     "numbers of images": lambda: tokens.batch_tokens([SOME], images=5),  # pyright: ignore
     "no rules": lambda: tokens.Reducer([]),

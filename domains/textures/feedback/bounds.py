@@ -14,7 +14,8 @@ from hra.camera.occlusion import Occlusion
 from hra.compiling import njit
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.views.raycast import Hits, cast_rays, footprint_at, screen_to_plane
-from hra.domains.textures.views.scene import PlaneScene, TexturedPlane
+from hra.domains.textures.views.scene import PlaneScene, TexturedPlane, check_scene
+from hra.errors import check_kind
 from hra.model.short_repr import ShortRepr
 
 _NOTHING = np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.float32), np.empty((0, 2), np.float32)
@@ -50,6 +51,9 @@ class AnalyticFeedback(ShortRepr):
     stride: int = 4
     occlusion: Occlusion | None = None
 
+    def __post_init__(self) -> None:
+        _check(self.scene, self.occlusion)
+
     def observe(self, camera: Camera) -> Feedback:
         """The feedback of the view of ``camera``."""
         hits = cast_rays(self.scene, camera, self.stride)
@@ -71,6 +75,11 @@ class AnalyticFeedback(ShortRepr):
         page = self.scene.textures.finest_pages[texture][cell_y, cell_x]
         pixels, position = hits.row_pixels[row] * hits.column_pixels[column], (hits.column[column], hits.row[row])
         return page, hits.footprint[row, column], pixels, np.stack(position, axis=1)
+
+
+def _check(scene: PlaneScene, occlusion: Occlusion | None) -> None:
+    check_scene(scene)
+    check_kind("occlusion", occlusion, (Occlusion, type(None)), "pass a hra.camera.Occlusion, or None")
 
 
 def cell_corners(plane: TexturedPlane) -> np.ndarray:
@@ -115,8 +124,12 @@ class BoundsFeedback:
     scene: PlaneScene
     occlusion: Occlusion | None = None
 
+    def __post_init__(self) -> None:
+        _check(self.scene, self.occlusion)
+
     def observe(self, camera: Camera) -> Feedback:
-        """The feedback of the view of ``camera``."""
+        """The feedback of the view of ``camera``; HraError : no camera."""
+        check_kind("camera", camera, Camera, "make one by hra.Camera.perspective or orbit")
         parts = [self._samples(camera, index) for index in range(len(self.scene.planes))]
         page, footprint, pixels, position = (np.concatenate(part) for part in zip(*parts, strict=True))
         width, height = camera.viewport

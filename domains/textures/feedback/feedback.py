@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hra.errors import MetricError
+from hra.errors import MetricError, check_function
 from hra.model.arrays import is_number, to_numpy
 from hra.model.short_repr import ShortRepr
 
@@ -50,13 +50,14 @@ class Feedback(ShortRepr):
     weight: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        given = to_numpy(self.page)
-        page = given.astype(np.int32, copy=False)
-        if page.ndim != 1 or (page.size and given.dtype.kind not in "iu") or (page != given).any():
-            raise MetricError("pages must be whole numbers [n] below 2**31", where=f"page {given.dtype} {given.shape}")
-        object.__setattr__(self, "page", page)
+        page = to_numpy(self.page)
+        if page.ndim == 1 and not page.size:
+            page = page.astype(np.int32)  # an empty list has no kind
+        if page.ndim != 1 or page.dtype.kind not in "iu" or (page != page.astype(np.int32, copy=False)).any():
+            raise MetricError("pages must be whole numbers [n] below 2**31", where=f"page {page.dtype} {page.shape}")
+        object.__setattr__(self, "page", page.astype(np.int32, copy=False))
         for name, least in (("footprint", 1.0), ("pixels", 0.0), ("position", -np.inf), ("weight", 0.0)):
-            if getattr(self, name) is not None:
+            if getattr(self, name) is not None or name in ("footprint", "pixels"):
                 shape = (page.size, 2) if name == "position" else page.shape
                 object.__setattr__(self, name, _check(name, getattr(self, name), least, shape))
         if not (is_number(self.viewport_pixels) and 0 < self.viewport_pixels < np.inf):
@@ -105,3 +106,9 @@ class FeedbackSource(Protocol):
     def observe(self, camera: Any) -> Feedback:
         """The feedback of the view of ``camera``."""
         ...
+
+
+def check_source(name: str, source: Any) -> None:
+    """Raise HraError unless the argument ``name`` observes cameras."""
+    observe = None if isinstance(source, type) else getattr(source, "observe", None)
+    check_function(f"{name}.observe", observe, "pass an object with observe(camera), such as AnalyticFeedback(scene)")

@@ -10,8 +10,8 @@ import numpy as np
 from hra.camera import Camera
 from hra.domains.textures.feedback.feedback import Feedback
 from hra.domains.textures.views.raycast import STRIDES
-from hra.domains.textures.views.scene import PlaneScene
-from hra.errors import CameraError
+from hra.domains.textures.views.scene import PlaneScene, check_scene
+from hra.errors import CameraError, check_kind
 from hra.kernels.raster import EMPTY, Context, DrawList, FeedbackBuffer, FeedbackImage, TextureTable
 from hra.model.arrays import whole_in
 
@@ -54,6 +54,10 @@ class GLFeedback:
     """
 
     def __init__(self, scene: PlaneScene, stride: int = 4, context: Context | None = None) -> None:
+        check_scene(scene)
+        check_kind(
+            "context", context, (Context, type(None)), "pass a hra.kernels.raster.Context, or None for a new one"
+        )
         self.scene, self.stride = scene, whole_in("stride", stride, STRIDES, CameraError)
         self._owned = context is None
         self.context = Context() if context is None else context
@@ -62,7 +66,8 @@ class GLFeedback:
         self._buffer: FeedbackBuffer | None = None
 
     def observe(self, camera: Camera) -> Feedback:
-        """The feedback of the view of ``camera``; errors as in `FeedbackBuffer.draw`."""
+        """The feedback of the view of ``camera``; errors as in `FeedbackBuffer.draw`. HraError : no camera."""
+        check_kind("camera", camera, Camera, "make one by hra.Camera.perspective or orbit")
         buffer = self._buffer_for(camera)
         buffer.clear()
         buffer.draw(self._draws, _whole_cells(camera, buffer.size, self.stride) @ camera.projection @ camera.view)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from hra.camera.matrices import viewport_size
-from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource
-from hra.errors import MetricError
+from hra.domains.textures.feedback.feedback import Feedback, FeedbackSource, check_source
+from hra.errors import MetricError, check_function
 from hra.model.arrays import to_numpy
 
 
@@ -23,6 +23,10 @@ class WeightedFeedback:
     source : one that records positions.
     weight : from positions [n, 2] in pixels to weights [n] >= 0: a `SaliencyMap`, or for foveated rendering
         `Eccentricity.areal_weight`, which divides displacements by the cortical magnification.
+
+    Raises
+    ------
+    HraError : something else in the place of the source or the weight.
 
     Examples
     --------
@@ -39,6 +43,10 @@ class WeightedFeedback:
     source: FeedbackSource
     weight: Callable[[np.ndarray], Any]
 
+    def __post_init__(self) -> None:
+        check_source("source", self.source)
+        check_function("weight", self.weight, "pass one such as SaliencyMap(values, viewport)")
+
     def observe(self, camera: Any) -> Feedback:
         """The feedback of the view of ``camera``, weighted on top of the source's own weights.
 
@@ -51,7 +59,11 @@ class WeightedFeedback:
             fix = "use AnalyticFeedback, BoundsFeedback or GLFeedback"
             raise MetricError("the feedback has no positions", where="position", fix=fix)
         weight = to_numpy(self.weight(feedback.position))
-        if weight.shape != feedback.page.shape or not (np.isfinite(weight) & (weight >= 0)).all():
+        if (
+            weight.shape != feedback.page.shape
+            or weight.dtype.kind not in "biuf"
+            or not (np.isfinite(weight) & (weight >= 0)).all()
+        ):
             what = f"weights must be finite numbers >= 0, one for each of {feedback.page.size} samples"
             raise MetricError(what, where=f"{weight.dtype} {list(weight.shape)}")
         before = 1.0 if feedback.weight is None else feedback.weight

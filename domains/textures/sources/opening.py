@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from itertools import takewhile
@@ -14,13 +15,14 @@ from hra.domains.textures.pages import MipLevel
 from hra.domains.textures.sources.header import read_header
 from hra.domains.textures.sources.stored import MadeLevel, MadeLevels, StoredLevel
 from hra.domains.textures.sources.tile_cache import TileCache
-from hra.errors import MissingExtra, warn
+from hra.errors import ImageError, MissingExtra, check_kind, warn
 from hra.files.images import MAX_PIXELS, load_image
 from hra.files.images.arrays import unit_range
 from hra.files.images.opening import open_upright
 from hra.files.limits import DEFAULT
 from hra.files.local_files import local_path
 from hra.kernels.pyramids.levels.reductions import colors, to_srgb
+from hra.model.arrays import number_in
 
 # The largest texture that Direct3D 11 and 12 guarantee is 16,384 texels high and wide.
 MAX_TEXELS = DEFAULT.texels
@@ -100,8 +102,9 @@ def open_image(
     (12, (2, 3, 3))
     """
     suffix = local_path(path).suffix.lower()
+    check_kind("cache", cache, (TileCache, type(None)), "pass a TileCache, or None for one of the file's own")
     try:
-        cache = cache or TileCache()
+        cache = TileCache() if cache is None else cache
     except MissingExtra:
         if suffix in _ONLY_OPENIMAGEIO:
             raise
@@ -162,7 +165,8 @@ def load_texels(path: str | os.PathLike[str], max_texels: int = MAX_PIXELS) -> n
     >>> texels.shape, texels.dtype
     ((1754, 1240, 3), dtype('uint8'))
     """
-    samples = load_image(path, max_pixels=min(max_texels, MAX_PIXELS))
+    limit = number_in("max_texels", max_texels, 1, math.inf, ImageError)
+    samples = load_image(path, max_pixels=min(limit, MAX_PIXELS))
     texels = np.empty(samples.shape, np.uint8)
     for rows, exact in zip(np.array_split(samples, 64), np.array_split(texels, 64), strict=True):
         np.rint(rows * 255, out=exact, casting="unsafe")

@@ -9,6 +9,7 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.textures.views.scene import TexturedPlane
+from hra.errors import check_kind
 from hra.model.arrays import whole_in
 
 
@@ -27,7 +28,7 @@ def flyover(
 
     Raises
     ------
-    HraError : another number of frames, or seed.
+    HraError : another number of frames, or seed, or something else than a plane.
 
     Examples
     --------
@@ -37,6 +38,7 @@ def flyover(
     >>> [round(float(camera.position[1]), 1) for camera in flyover(scene.planes[0], frames=3)]
     [50.0, 10.0, 2.0]
     """
+    check_kind("plane", plane, TexturedPlane, "pass one such as scene.planes[0]")
     frames, seed = whole_in("frames", frames), whole_in("seed", seed)
     phase, turns = np.random.default_rng(seed).uniform((0, 0.5), (2 * np.pi, 1.5))
     size = max(np.linalg.norm(plane.u_axis), np.linalg.norm(plane.v_axis))
@@ -64,7 +66,7 @@ def constant_motion(previous: Camera, current: Camera, frames: int) -> list[Came
 
     Raises
     ------
-    HraError : frames that are not a whole number >= 0.
+    HraError : frames that are not a whole number >= 0, or no cameras.
 
     Examples
     --------
@@ -74,6 +76,8 @@ def constant_motion(previous: Camera, current: Camera, frames: int) -> list[Came
     >>> [round(float(camera.position[0]), 6) for camera in constant_motion(before, now, frames=2)]
     [2.0, 3.0]
     """
+    for name, camera in (("previous", previous), ("current", current)):
+        check_kind(name, camera, Camera, "make one by hra.Camera.perspective or orbit")
     step = current.view @ np.linalg.inv(previous.view)
     view, cameras = current.view, []
     for _ in range(whole_in("frames", frames)):

@@ -12,8 +12,8 @@ from hra.camera import Camera
 from hra.domains.textures.resident import ResidentTextures
 from hra.domains.textures.views.raycast import Hits, cast_rays
 from hra.domains.textures.views.rendering import shade
-from hra.domains.textures.views.scene import PlaneScene
-from hra.errors import ArrayError
+from hra.domains.textures.views.scene import PlaneScene, check_scene
+from hra.errors import ArrayError, check_kind
 from hra.files.images import flip, psnr
 from hra.model.arrays import POSITIVE, indices, whole_in
 
@@ -96,6 +96,7 @@ def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequenc
     Raises
     ------
     ArrayError : numbers of frames that differ, numbers of no page, or ``every`` below 1.
+    HraError : something else in the place of the scene, the cameras or the pages.
 
     Examples
     --------
@@ -109,6 +110,9 @@ def view_quality(scene: PlaneScene, cameras: Sequence[Camera], resident: Sequenc
     (array([0, 1]), array([ True, False]))
     """
     every = whole_in("every", every, POSITIVE, ArrayError)
+    check_scene(scene)
+    check_kind("cameras", cameras, Sequence, "pass a list of cameras")
+    check_kind("resident", resident, Sequence, "pass the resident pages of a ResidencyTrace")
     if len(cameras) != len(resident):
         raise ArrayError(f"{len(cameras)} cameras, {len(resident)} frames", where="view_quality")
     frames = range(0, len(cameras), every)

@@ -10,8 +10,8 @@ import numpy as np
 from hra.camera import Camera
 from hra.camera.matrices import VIEWPORT_SIDE
 from hra.compiling import njit
-from hra.domains.textures.views.scene import PlaneScene, TexturedPlane
-from hra.errors import CameraError
+from hra.domains.textures.views.scene import PlaneScene, TexturedPlane, check_scene
+from hra.errors import CameraError, check_kind
 from hra.model.arrays import whole_in
 
 # Pixels along one side of a cell.
@@ -49,7 +49,10 @@ def cast_rays(scene: PlaneScene, camera: Camera, stride: int = 1) -> Hits:
     Raises
     ------
     CameraError : ``stride`` is not a whole number of pixels from 1 on.
+    HraError : something else in the place of the scene or the camera.
     """
+    check_scene(scene)
+    check_kind("camera", camera, Camera, "make one by hra.Camera.perspective or orbit")
     stride = whole_in("stride", stride, STRIDES, CameraError)
     width, height = camera.viewport
     columns, column_pixels = _cells(width, stride)

@@ -9,10 +9,10 @@ import numpy as np
 
 from hra.camera import Camera
 from hra.domains.textures.pages import MipLevel, StreamedTexture, texels_of_page
-from hra.domains.textures.resident import ResidentTextures
+from hra.domains.textures.resident import ResidentTextures, check_resident
 from hra.domains.textures.views.raycast import Hits, cast_rays
 from hra.domains.textures.views.scene import PlaneScene
-from hra.errors import ImageError
+from hra.errors import HierarchyError, ImageError
 
 # Two neighbouring texels [n] along one axis, and the weight [n] of the second.
 Neighbours = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -56,6 +56,7 @@ def render(scene: PlaneScene, resident: ResidentTextures, camera: Camera) -> np.
     Raises
     ------
     ImageError : textures with different numbers of channels.
+    HierarchyError : pages of other textures. HraError : something else in the place of an argument.
 
     Examples
     --------
@@ -68,7 +69,12 @@ def render(scene: PlaneScene, resident: ResidentTextures, camera: Camera) -> np.
     >>> picture.shape, picture[24, 32].tolist()
     ((48, 64, 3), [1.0, 1.0, 1.0])
     """
-    return shade(scene, resident, cast_rays(scene, camera))
+    hits = cast_rays(scene, camera)
+    check_resident(resident)
+    if not resident.textures.hierarchy.same_as(scene.textures.hierarchy):
+        fix = "pass pages of scene.textures"
+        raise HierarchyError("the resident pages are of the textures of another scene", where="resident", fix=fix)
+    return shade(scene, resident, hits)
 
 
 def shade(scene: PlaneScene, resident: ResidentTextures, hits: Hits) -> np.ndarray:

@@ -16,8 +16,10 @@ from hra.domains.textures.sources.opening import shown_texels
 from hra.domains.textures.texture_set import TextureSet
 from hra.domains.textures.tiles import TiledTexture
 from hra.errors import ArrayError, check_kind
-from hra.model.arrays import number_in, numbers
+from hra.model.arrays import number_in, numbers, to_numpy
 from hra.model.short_repr import ShortRepr
+
+_TEXTURE = "pass one such as TiledTexture.from_image(image)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,7 +34,7 @@ class TexturedPlane(ShortRepr):
 
     Raises
     ------
-    ArrayError : not three finite numbers, or axes that span no area.
+    ArrayError : not three finite numbers, or axes that span no area. HraError : something else than a texture.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class TexturedPlane(ShortRepr):
     v_axis: np.ndarray
 
     def __post_init__(self) -> None:
+        check_kind("texture", self.texture, StreamedTexture, _TEXTURE)
         for name in ("origin", "u_axis", "v_axis"):
             object.__setattr__(self, name, numbers(name, getattr(self, name), 3))
         if not np.cross(self.u_axis, self.v_axis).any():
@@ -60,8 +63,9 @@ class TexturedPlane(ShortRepr):
 
         Raises
         ------
-        ArrayError : a width that is not a finite number above 0.
+        ArrayError : a width that is not a finite number above 0. HraError : something else than a texture.
         """
+        check_kind("texture", texture, StreamedTexture, _TEXTURE)
         number_in("width", width, 0, sys.float_info.max, ArrayError, ends=False)
         rows, columns = texture.mips[0].shape[:2]
         depth = width * rows / columns
@@ -70,8 +74,8 @@ class TexturedPlane(ShortRepr):
         )
 
     def points(self, u: Any, v: Any) -> np.ndarray:
-        """World positions [..., 3] at texture coordinates ``u``, ``v`` [...]."""
-        u, v = np.asarray(u, np.float64)[..., None], np.asarray(v, np.float64)[..., None]
+        """World positions [..., 3] at texture coordinates ``u``, ``v`` [...]; ArrayError : no numbers."""
+        u, v = (_coordinates(name, given) for name, given in (("u", u), ("v", v)))
         return self.origin + u * self.u_axis + v * self.v_axis
 
     @cached_property
@@ -81,6 +85,13 @@ class TexturedPlane(ShortRepr):
         frame[:3] = np.stack([self.u_axis, self.v_axis, self.origin], axis=1)
         frame[3, 2] = 1
         return frame
+
+
+def _coordinates(name: str, given: Any) -> np.ndarray:
+    values = to_numpy(given)
+    if values.dtype.kind not in "iuf":
+        raise ArrayError(f"{name} must be numbers, got {values.dtype} {list(values.shape)}", where=name)
+    return values.astype(np.float64)[..., None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,3 +155,8 @@ class PlaneScene(ShortRepr):
         """The index of each plane's texture in ``textures``."""
         order = {id(texture): index for index, texture in enumerate(self.textures.textures)}
         return tuple(order[id(plane.texture)] for plane in self.planes)
+
+
+def check_scene(scene: PlaneScene) -> None:
+    """Raise HraError unless it is one: planes and textures are passed in its place."""
+    check_kind("scene", scene, PlaneScene, "pass PlaneScene.ground(image)")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tiles.planning import held_tiles
+from hra.domains.tiles.planning import check_tileset, held_tiles
 from hra.domains.tiles.rules.replay import Update, check_options
 from hra.domains.tiles.tileset import Seen, Tileset
 
@@ -49,7 +49,8 @@ class CesiumRule:
         check_options(self)
 
     def start(self, tileset: Tileset) -> _Viewer:
-        """A viewer that holds nothing."""
+        """A viewer that holds nothing; HraError : no tileset."""
+        check_tileset(tileset)
         return _Viewer(self, tileset)
 
 

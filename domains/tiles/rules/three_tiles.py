@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hra.domains.tiles.planning import held_tiles
+from hra.domains.tiles.planning import check_tileset, held_tiles
 from hra.domains.tiles.rules.replay import Update, check_options
 from hra.domains.tiles.tileset import Seen, Tileset
 
@@ -45,7 +45,8 @@ class ThreeTilesRule:
         check_options(self, kept=1)
 
     def start(self, tileset: Tileset) -> _Viewer:
-        """A viewer that holds nothing."""
+        """A viewer that holds nothing; HraError : no tileset."""
+        check_tileset(tileset)
         return _Viewer(self, tileset)
 
 

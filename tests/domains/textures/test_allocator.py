@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 
 import hra
 from hra.camera import Camera
-from hra.domains.textures import AnalyticFeedback, PlaneScene, TexelError, TextureAllocator
-from hra.errors import BudgetTooSmall, HraError
+from hra.domains.textures import (
+    BC7,
+    AnalyticFeedback,
+    PlaneScene,
+    TexelError,
+    TextureAllocator,
+    TextureSet,
+    TiledTexture,
+)
+from hra.errors import BudgetTooSmall, HierarchyError, HraError
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +117,13 @@ def test_two_allocators_share_one_pool(scene: PlaneScene, camera_of: Callable[..
     assert sum(member.cost for member in pooled.members) <= 20_000
     for allocator, member in zip(allocators, pooled.members, strict=True):
         assert allocator.realize(member).bytes == member.cost
+
+
+def test_an_allocation_of_other_textures_is_not_realized() -> None:
+    image = np.zeros((512, 512, 3), np.uint8)
+    packed = PlaneScene.ground(TiledTexture.from_image(image, texels=BC7), width=10.0)
+    camera = Camera.perspective((0, 2, 3), (0, 0, 0), viewport=(64, 48))
+    allocation = TextureAllocator(packed.textures, AnalyticFeedback(packed)).allocate(camera, 2**17)
+    plain = TextureAllocator(TextureSet([TiledTexture.from_image(image)]))
+    with pytest.raises(HierarchyError):  # as many pages, of four times the bytes
+        plain.realize(allocation)

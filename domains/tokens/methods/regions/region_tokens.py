@@ -63,6 +63,10 @@ class RegionTokens(TokenSet):
     patch : side of a token in its own pixels.
     fixations : float64 [K, 2] or None, see `TokenSet`.
 
+    Raises
+    ------
+    ArrayError : labels of another kind or size, or of a token that is not among the K.
+
     Examples
     --------
     >>> import numpy as np
@@ -80,6 +84,9 @@ class RegionTokens(TokenSet):
     image_size: tuple[int, int]
     patch: int
     fixations: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", _checked(self.labels, tuple(self.image_size), len(self.values)))
 
     @classmethod
     def of(cls, context: TokenContext, labels: np.ndarray, count: int) -> RegionTokens:
