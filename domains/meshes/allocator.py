@@ -42,6 +42,13 @@ class Clusters(Protocol):
         ...
 
 
+def check_clusters(name: str, mesh: Clusters) -> None:
+    """Raise MeshError unless the argument ``name`` has clusters: meshes and paths are passed in their place."""
+    if not isinstance(getattr(mesh, "hierarchy", None), Hierarchy):
+        what = f"a {type(mesh).__name__} has no clusters to choose from"
+        raise MeshError(what, where=name, fix="pass meshes.build(mesh) or meshes.open_asset('mesh.hra')")
+
+
 class MeshAllocator(HierarchicalResourceAllocator):
     """Chooses the clusters of a mesh that a camera needs most.
 
@@ -71,10 +78,7 @@ class MeshAllocator(HierarchicalResourceAllocator):
     def __init__(
         self, cluster_mesh: Clusters, metric: ErrorMetric | None = None, traversal: Traversal | None = None
     ) -> None:
-        if not isinstance(getattr(cluster_mesh, "hierarchy", None), Hierarchy):
-            fix = "pass meshes.build(mesh) or meshes.open_asset('mesh.hra') first, then metric and traversal"
-            what = f"a {type(cluster_mesh).__name__} has no clusters to choose from"
-            raise MeshError(what, where="MeshAllocator: cluster_mesh", fix=fix)
+        check_clusters("MeshAllocator: cluster_mesh", cluster_mesh)
         hierarchy, metric = cluster_mesh.hierarchy, ScreenError() if metric is None else metric
         if not isinstance(metric, ErrorMetric):
             raise wrong_kind("metric", metric, ErrorMetric, "pass an object, such as ScreenError()")

@@ -14,9 +14,9 @@ from hra.caching import cached_property
 from hra.camera.camera import Camera
 from hra.camera.eccentricity import Eccentricity
 from hra.camera.occlusion import window_matrix
-from hra.errors import ArrayError, MetricError
+from hra.errors import ArrayError, MetricError, wrong_kind
 from hra.kernels import Pyramid, build_pyramid, project_boxes, rect_max
-from hra.model.arrays import frozen, to_numpy
+from hra.model.arrays import frozen, is_number, to_numpy
 
 
 @final
@@ -96,7 +96,7 @@ class View:
 
     Raises
     ------
-    MetricError : a weight that is not finite and above 0.
+    MetricError : a weight that is not finite and above 0. HraError : something else in the place of camera or gaze.
 
     Examples
     --------
@@ -117,8 +117,12 @@ class View:
     importance: ImportanceMap | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.weight < np.inf:
-            raise MetricError(f"the weight {self.weight!r} of a view must be finite and above 0", where="View")
+        if not isinstance(self.camera, Camera):
+            raise wrong_kind("camera", self.camera, Camera, "make one by hra.Camera.perspective or orbit")
+        if not isinstance(self.gaze, Eccentricity | None):
+            raise wrong_kind("gaze", self.gaze, Eccentricity, "pass hra.Eccentricity((x, y)), or None")
+        if not ((type(self.weight) is float or is_number(self.weight)) and 0 < self.weight < np.inf):
+            raise MetricError(f"the weight {self.weight!r:.80} of a view must be finite and above 0", where="View")
         if not isinstance(self.importance, ImportanceMap | None):
             what = f"the importance of a view is a {type(self.importance).__name__}"
             raise MetricError(what, where="View", fix="pass hra.camera.ImportanceMap(values)")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import hra
+from hra.camera.occlusion import Occlusion
 from hra.domains import meshes, textures, tiles, tokens
 from hra.errors import HraError
 from hra.model.arrays import whole_number
@@ -37,6 +38,7 @@ CLUSTERS = meshes.build(TRIANGLE)
 GRID = tokens.GridTopK()
 CUES, CONTEXT = tokens.CueRelevance(), tokens.TokenContext.of(IMAGE)
 SOME = GRID.realize(GRID.allocate((IMAGE, ""), 20))
+SEEN = Occlusion.of(np.ones((32, 32), np.float32), hra.Camera.orbit(CLUSTERS.bounds, viewport=(32, 32)))
 OTHER = textures.PlaneScene.ground(TEXELS[:50])
 REGIONS = tokens.RegionTokens.of(CONTEXT, np.zeros((100, 150), int), 1)
 Made = Callable[[Any], Any]
@@ -134,6 +136,15 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "no text for a budget": lambda: tokens.uniform_downsample(IMAGE, "10"),  # pyright: ignore
     "gaze": lambda: tokens.position_code(SOME, "polar", gaze=(1,)),  # pyright: ignore
     "labels beyond the regions": lambda: tokens.RegionTokens.of(CONTEXT, np.full((100, 150), 10**6), 5),
+    "clusters from the end": lambda: CLUSTERS.triangles(np.array([-1])),
+    "hidden clusters from the end": lambda: meshes.visible_clusters(CLUSTERS, np.array([-1]), SEEN),
+    "offsets beyond the indices": lambda: replace(CLUSTERS, offsets=np.array([0, 10**6])),
+    "vertices that are not there": lambda: replace(CLUSTERS, indices=np.array([0, 1, 10**6], np.uint32)),
+    "points of a surface": lambda: meshes.surface_points(TRIANGLE, -1, np.random.default_rng(0)),
+    "origin that is not known": lambda: replace(TRIANGLE, origin=(0, 0, np.nan)),
+    "one matrix for copies": lambda: meshes.Scene([(CLUSTERS, np.eye(4))]),
+    "a number for matrices": lambda: meshes.Scene([(CLUSTERS, 5)]),
+    "pixels of a level": lambda: meshes.build_discrete(TRIANGLE).switch_distances("1"),  # pyright: ignore
     "labels of no token": lambda: replace(REGIONS, labels=np.full((100, 150), 10**6)).boxes,
     "pages of no kind": lambda: textures.Feedback("x", [1], [1], 1),  # pyright: ignore
     "detail below 0": lambda: textures.DetailError(np.array([1, -1.0])),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,6 +134,7 @@ class MeshStreamer:
         MetricError : the metric returned unusable values; nothing has changed.
         FileError : a page of the coarsest level cannot be read, in the first step.
         """
+        check_kind("upcoming", upcoming, Iterable, "pass a list of cameras, or what else the metric reads")
         allocation = self.allocator.allocate(context, self._shared.budget, previous=self._previous)
         return self.follow(allocation, [self.allocator.allocate(ahead, self._shared.budget) for ahead in upcoming])
 
@@ -145,6 +146,7 @@ class MeshStreamer:
         HierarchyError : an allocation of another asset.
         InvalidBudget : it is larger than the pool.
         """
+        check_kind("upcoming", upcoming, Iterable, "pass a list of allocations")
         frame = self._shared.advance([allocation], [[ahead] for ahead in upcoming])
         (part,), self._previous = frame.members, allocation
         pages = {page: data for (_, page), data in frame.data.items()}

@@ -18,7 +18,7 @@ from hra.domains.meshes.asset.tables import Tables
 from hra.domains.meshes.mesh.point_grid import PointGrid
 from hra.domains.meshes.mesh.ragged import run_offsets, take_runs
 from hra.errors import MeshError
-from hra.model.arrays import frozen
+from hra.model.arrays import frozen, indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,8 @@ class Page:
     corner_offsets: np.ndarray
 
     def take(self, rows: np.ndarray) -> Page:
-        """The clusters in these ``rows`` of the page, copied."""
+        """The clusters in these ``rows`` [K] of the page, copied; ArrayError : no such rows."""
+        rows = indices("rows", rows, 0, len(self.clusters))
         vertices, vertex_offsets = take_runs(self.vertices, self.vertex_offsets, rows)
         places, _ = take_runs(np.arange(len(self.vertices)), self.vertex_offsets, rows)
         corners, corner_offsets = take_runs(self.corners, self.corner_offsets, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from hra.domains.meshes.allocator import MeshAllocator
 from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import HierarchyError, check_kind
-from hra.model.arrays import frozen, mask, offsets_of
+from hra.model.arrays import frozen, indices, mask, offsets_of
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
 from hra.model.problem import Problem
@@ -26,6 +26,10 @@ from hra.traversals.exact import Exact
 
 # Pages are few and large, so that which of them fit decides as much as which are worth most.
 _STATES = 2**16
+
+
+def _check_asset(asset: MeshAsset) -> None:
+    check_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
 
 
 def page_parents(asset: MeshAsset) -> np.ndarray:
@@ -43,6 +47,7 @@ def page_parents(asset: MeshAsset) -> np.ndarray:
     >>> int(parents[0]), bool((parents[1:] < range(1, len(parents))).all())
     (-1, True)
     """
+    _check_asset(asset)
     hierarchy, page_of = asset.hierarchy, asset.page_of
     members = np.flatnonzero(hierarchy.added_by >= 0)
     offsets, products = hierarchy.removed_nodes
@@ -68,6 +73,11 @@ def wanted_pages(asset: MeshAsset, allocation: Allocation, parents: np.ndarray) 
     -------
     pages int64 [n], ascending, with their parents; gains float64 [n]: what the refinements in each page gain.
 
+    Raises
+    ------
+    HierarchyError : an allocation over another hierarchy than the asset's. ArrayError : other parents.
+    HraError : something else in the place of the asset or the allocation.
+
     Examples
     --------
     >>> import hra
@@ -80,7 +90,12 @@ def wanted_pages(asset: MeshAsset, allocation: Allocation, parents: np.ndarray) 
     >>> pages.tolist(), len(gains)
     ([0, 1], 2)
     """
-    hierarchy = asset.hierarchy
+    _check_asset(asset)
+    hierarchy, parents = asset.hierarchy, indices("parents", parents, -1, len(asset.page_bytes), len(asset.page_bytes))
+    check_kind("allocation", allocation, Allocation, "pass what MeshAllocator(asset).allocate(camera, budget) returned")
+    if not allocation.hierarchy.same_as(hierarchy):
+        fix = "allocate by MeshAllocator(asset): budgets of a PageAllocator are of pages"
+        raise HierarchyError("the allocation is not over the clusters of the asset", where="allocation", fix=fix)
     members = np.flatnonzero(hierarchy.added_by >= 0)
     members = members[allocation.selected[hierarchy.added_by[members]]]
     share = allocation.problem.gain / np.diff(hierarchy.added_nodes[0])
@@ -101,6 +116,10 @@ def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
     ----------
     allocations : one per frame, over the asset's hierarchy.
 
+    Raises
+    ------
+    HierarchyError : one over another hierarchy. HraError : something else in the place of an argument.
+
     Examples
     --------
     >>> import hra
@@ -115,6 +134,7 @@ def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
     0
     """
     parents = page_parents(asset)
+    check_kind("allocations", allocations, Iterable, "pass a list of allocations")
     frames = [wanted_pages(asset, allocation, parents) for allocation in allocations]
     counts = np.array([len(pages) for pages, _ in frames], np.int64)
     pages = np.concatenate([np.empty(0, np.int64), *(pages for pages, _ in frames)])
@@ -137,7 +157,7 @@ def drawable(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np
 
     Raises
     ------
-    ArrayError : other arrays.
+    ArrayError : other arrays. HraError : something else than an asset.
 
     Examples
     --------
@@ -152,6 +172,7 @@ def drawable(asset: MeshAsset, selected: np.ndarray, resident: np.ndarray) -> np
     >>> len(shown.triangles) < allocation.cost
     True
     """
+    _check_asset(asset)
     return np.flatnonzero(asset.hierarchy.active_nodes(drawable_refinements(asset, selected, resident)))
 
 
@@ -195,7 +216,7 @@ class PageAllocator(HierarchicalResourceAllocator):
     """
 
     def __init__(self, asset: MeshAsset, metric: ErrorMetric | None = None, traversal: Traversal | None = None) -> None:
-        check_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
+        _check_asset(asset)
         slots = np.full(len(asset.page_bytes), asset.slot_bytes)
         self.asset, self.paged = asset, PagedHierarchy.of(asset.hierarchy, asset.page_of, slots)
         self._clusters = MeshAllocator(asset, metric, Exact(max_states=_STATES) if traversal is None else traversal)
@@ -249,6 +270,7 @@ class PageAllocator(HierarchicalResourceAllocator):
         return self.paged.shown(wanted, resident)
 
     def _own(self, allocation: Allocation) -> Allocation:
+        check_kind("allocation", allocation, Allocation, "pass what allocate(camera, budget) returned")
         if not allocation.hierarchy.same_as(self.paged.hierarchy):
             raise HierarchyError("the allocation is of another asset", fix="use it where it was allocated")
         return allocation

@@ -29,6 +29,7 @@ from hra.domains.meshes.asset.layout import (
 from hra.domains.meshes.mesh.ragged import run_offsets
 from hra.errors import FileError
 from hra.files.atomic_write import write_atomically
+from hra.files.local_files import local_path
 
 if TYPE_CHECKING:
     from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
@@ -55,7 +56,7 @@ def save(mesh: ClusterMesh, path: str | Path, grid_bits: int | None = None) -> N
     -----
     RepairWarning : vertices at different positions fell together on the grid.
     """
-    if Path(path).suffix.lower() not in SUFFIXES:
+    if local_path(path).suffix.lower() not in SUFFIXES:
         raise FileError("cluster meshes are written as .hra", where=str(path), fix="use the suffix .hra")
     write_atomically(path, asset_bytes(mesh, grid_bits))
 

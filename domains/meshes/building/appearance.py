@@ -13,6 +13,7 @@ from hra.domains.meshes.distances.normal_changes import Surface, normal_changes
 from hra.domains.meshes.distances.surface import boundary_chain
 from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh, with_attributes
 from hra.domains.meshes.mesh.ragged import take_runs
+from hra.errors import check_kind
 
 _FLAT = np.zeros((0, 3), np.float32)
 
@@ -32,6 +33,7 @@ def with_appearance(clusters: ClusterMesh) -> ClusterMesh:
     >>> looks.allocate(hra.Camera.orbit(skull.bounds, azimuth=30), budget=float("inf")).max_error <= 1.0
     True
     """
+    check_kind("clusters", clusters, ClusterMesh, "pass meshes.build(mesh), or load_clusters(path)")
     hierarchy, carried = clusters.hierarchy, clusters.attributes
     normals = _FLAT if carried is None or carried.normals is None else carried.normals
     surface = Surface(clusters.positions, normals, clusters.indices, clusters.offsets)

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from hra.domains.meshes.mesh.meshopt import MAX_TRIANGLES
+from hra.errors import check_function
 from hra.model.arrays import whole_in
 
 # Called with the triangles that are simplified away and the triangles of the source; the first rises to the second.
@@ -29,6 +30,8 @@ class Countdown:
     """
 
     def __init__(self, total: int, tell: Progress | None) -> None:
+        if tell is not None:
+            check_function("progress", tell, "pass a function of (done, total), or None")
         self._total, self._tell = total, tell
         self._done = self._told = 0
 

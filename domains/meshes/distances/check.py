@@ -12,6 +12,7 @@ from hra.domains.meshes.mesh.cluster_mesh import ClusterMesh
 from hra.domains.meshes.mesh.ragged import vertex_boxes
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.mesh.weld import weld
+from hra.errors import check_kind
 from hra.model.arrays import POSITIVE, whole_in
 from hra.model.hierarchy import Hierarchy
 from hra.model.sets import drop_without_predecessors
@@ -38,6 +39,7 @@ def is_closed(mesh: TriangleMesh) -> bool:
     >>> meshes.is_closed(meshes.from_arrays(corners, sides)), meshes.is_closed(meshes.from_arrays(corners, sides[:3]))
     (True, False)
     """
+    check_kind("mesh", mesh, TriangleMesh, "pass one such as meshes.load(path); check tests clusters")
     _, corners = weld(mesh.positions, mesh.triangles)
     return not len(boundary_chain(corners)[0])
 
@@ -98,7 +100,7 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
 
     Raises
     ------
-    HraError : ``cuts`` is not a whole number from 0 to 1,000,000, a seed below 0, or no samples.
+    HraError : no clusters, ``cuts`` is not a whole number from 0 to 1,000,000, a seed below 0, or no samples.
 
     Examples
     --------
@@ -107,6 +109,7 @@ def check(clusters: ClusterMesh, *, cuts: int = 200, samples: int = 2000, seed: 
     >>> meshes.check(meshes.build(hra.samples.path("skull.ply")), cuts=2, samples=10).sound
     True
     """
+    check_kind("clusters", clusters, ClusterMesh, "pass meshes.build(mesh), or load_clusters(path)")
     cuts, samples = whole_in("cuts", cuts, range(_MOST_CUTS + 1)), whole_in("samples", samples, POSITIVE)
     hierarchy, rng = clusters.hierarchy, np.random.default_rng(whole_in("seed", seed))
     chosen = [_random_cut(hierarchy, rng) for _ in range(cuts)]

@@ -9,9 +9,9 @@ import numpy as np
 
 from hra.compiling import njit
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
-from hra.errors import ArrayError
+from hra.errors import ArrayError, check_kind
 from hra.model.arrays import indices as whole_numbers
-from hra.model.arrays import to_numpy
+from hra.model.arrays import to_numpy, whole_in
 
 
 def surface_area(positions: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -51,6 +51,10 @@ def triangle_normals(corners: np.ndarray) -> np.ndarray:
 def surface_points(mesh: TriangleMesh, count: int, rng: np.random.Generator) -> np.ndarray:
     """Random points, uniform over the surface: float64 [count, 3]; of corners where no triangle has an area.
 
+    Raises
+    ------
+    HraError : no mesh, a count that is not a whole number >= 0, or no generator of random numbers.
+
     Examples
     --------
     >>> import numpy as np
@@ -60,6 +64,9 @@ def surface_points(mesh: TriangleMesh, count: int, rng: np.random.Generator) -> 
     >>> np.allclose(points.sum(axis=1), 1)
     True
     """
+    check_kind("mesh", mesh, TriangleMesh, "pass one such as meshes.load(path)")
+    check_kind("rng", rng, np.random.Generator, "pass np.random.default_rng(seed)")
+    count = whole_in("count", count)
     offsets = np.arange(len(mesh.triangles) + 1, dtype=np.int64) * 3
     area = surface_area(mesh.positions, mesh.triangles.reshape(-1), offsets)
     weight = area / area.sum() if area.sum() > 0 else None

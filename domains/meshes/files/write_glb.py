@@ -21,6 +21,7 @@ from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.triangle_mesh import completed_normals
 from hra.errors import FileError, needs, warn
 from hra.files.atomic_write import write_atomically
+from hra.files.local_files import local_path
 from hra.files.ply import binary_table
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def export(mesh: TriangleMesh, path: str | Path) -> None:
     -----
     RepairWarning : STL is written without the origin.
     """
-    write_atomically(path, encode(mesh, Path(path).suffix, str(path)))
+    write_atomically(path, encode(mesh, local_path(path).suffix, str(path)))
 
 
 def encode(mesh: TriangleMesh, suffix: str, where: str = "") -> bytes:

@@ -26,8 +26,8 @@ from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.domains.meshes.metrics.surface_error import worst_stretch
 from hra.errors import BudgetTooSmall, FileError, HraError, InvalidBudget, check_kind
 from hra.files.atomic_write import write_atomically
-from hra.files.local_files import make_folder, warn_of_older
-from hra.model.arrays import is_number
+from hra.files.local_files import local_path, make_folder, warn_of_older
+from hra.model.arrays import is_number, number_in
 from hra.model.short_repr import html_table
 
 
@@ -115,7 +115,8 @@ class DiscreteLOD:
         counts = np.array([len(mesh.triangles) for mesh in self.levels])
         fitting = np.flatnonzero(counts <= triangles)
         if not fitting.size:
-            raise BudgetTooSmall(f"the coarsest level has {counts[-1]} triangles, the budget is {triangles}")
+            what = f"the coarsest level has {counts[-1]} triangles, the budget is {triangles}"
+            raise BudgetTooSmall(what, where="triangles")
         return int(fitting[0])
 
     def switch_distances(
@@ -138,8 +139,7 @@ class DiscreteLOD:
         HraError : another tolerance.
         CameraError : no such lens.
         """
-        if not 0 < pixels < math.inf:
-            raise HraError(f"a tolerance of {pixels} pixels", where="pixels", fix="use a number above 0")
+        number_in("pixels", pixels, 0, math.inf, ends=False)
         lens = Camera.perspective((0, 0, 1), (0, 0, 0), vertical_fov_degrees=vertical_fov_degrees, viewport=viewport)
         near = self.errors * (worst_stretch(lens) / pixels)
         return np.where(self.errors > 0, near + float(self.radius) * (1 + 1e-9), 0.0)
@@ -159,6 +159,7 @@ class DiscreteLOD:
         -----
         HraWarning : the folder holds further levels, of an earlier export.
         """
+        check_kind("stem", stem, str, "pass what the names of the files begin with")
         root = make_folder(folder)
         paths = [root / f"{stem}{number}.glb" for number in range(len(self.levels))]
         for mesh, path in zip(self.levels, paths, strict=True):
@@ -176,8 +177,9 @@ class DiscreteLOD:
         ------
         FileError : another suffix, or the file cannot be written.
         """
-        if Path(path).suffix.lower() != ".glb":
-            raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
+        suffix = local_path(path).suffix
+        if suffix.lower() != ".glb":
+            raise FileError(f"levels are not written as {suffix!r}", where=str(path), fix="use .glb")
         extras = [
             {"triangles": len(mesh.triangles), "error": float(error)}
             for mesh, error in zip(self.levels, self.errors, strict=True)

@@ -66,6 +66,10 @@ class VertexAttributes(ReadOnlyArrays):
     def __post_init__(self) -> None:
         if not self.names:
             raise MeshError("there is no attribute", where="VertexAttributes", fix="use None for a bare mesh")
+        for name in (*self.names, "more", "unseen"):
+            if not isinstance(array := getattr(self, name), np.ndarray | None):
+                what = f"{name} is a {type(array).__name__}, not an array"
+                raise MeshError(what, where=f"VertexAttributes.{name}", fix="pass np.asarray(...) of it, or None")
         if self.more is not None and (self.more.dtype != np.float32 or self.more.shape[:1] != (len(self),)):
             raise MeshError("further numbers must be float32 [V, k]", where="VertexAttributes.more")
         if self.unseen is not None and (self.unseen.dtype != np.int32 or self.unseen.shape != (len(self),)):
@@ -75,6 +79,8 @@ class VertexAttributes(ReadOnlyArrays):
             object.__setattr__(self, name, own(array))
         if self.uv2 is not None and self.uv is None:
             raise MeshError("uv2 is the second set of coordinates, and there is no first", where="VertexAttributes")
+        if not isinstance(self.materials, tuple) or not all(isinstance(one, Material) for one in self.materials):
+            raise MeshError("materials are not materials", where="VertexAttributes", fix="pass a tuple of Material")
         if (self.material is None) != (not self.materials):
             raise MeshError("material and materials go together", where="VertexAttributes")
         if self.material is not None and self.material.size:

@@ -16,7 +16,7 @@ from hra.domains.meshes.mesh.ragged import take_runs
 from hra.domains.meshes.mesh.report import BuildReport
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh, referenced_only
 from hra.domains.meshes.mesh.weld import first_at_position
-from hra.errors import check_choice
+from hra.errors import MeshError, check_choice, check_kind
 from hra.model.arrays import ReadOnlyArrays, frozen, indices, read_only
 from hra.model.hierarchy import Hierarchy
 
@@ -62,6 +62,10 @@ class ClusterMesh(ReadOnlyArrays):
     report : what the build took, or None where it is not known.
     origin : as of `TriangleMesh`.
 
+    Raises
+    ------
+    MeshError : arrays of other kinds or lengths, or numbers of no vertex. HraError : something else in their place.
+
     Examples
     --------
     >>> import numpy as np, hra
@@ -83,8 +87,25 @@ class ClusterMesh(ReadOnlyArrays):
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        for name in ("positions", "indices", "offsets"):
-            object.__setattr__(self, name, read_only(getattr(self, name)))
+        check_kind("hierarchy", self.hierarchy, Hierarchy, "build clusters by meshes.build(mesh)")
+        count = len(self.hierarchy.node_cost)
+        # Compiled loops go by these numbers, and do not check them.
+        for name, dtype, shape in (
+            ("positions", np.float32, (-1, 3)),
+            ("indices", np.uint32, (-1,)),
+            ("offsets", np.int64, (count + 1,)),
+        ):
+            array = getattr(self, name)
+            check_kind(name, array, np.ndarray, "build clusters by meshes.build(mesh)")
+            if array.dtype != dtype or len(array.shape) != len(shape) or shape[-1] not in (-1, array.shape[-1]):
+                what = f"{name} must be {np.dtype(dtype)} {list(shape)}, got {array.dtype} {list(array.shape)}"
+                raise MeshError(what, where=name, fix="build clusters by meshes.build(mesh)")
+            object.__setattr__(self, name, read_only(array))
+        if self.offsets[0] or self.offsets[-1] != self.indices.size or (np.diff(self.offsets) < 0).any():
+            raise MeshError(f"offsets do not rise from 0 to the {self.indices.size} indices", where="offsets")
+        if self.indices.size and self.indices.max() >= len(self.positions):
+            what = f"indices go up to {self.indices.max()}, but there are {len(self.positions)} positions"
+            raise MeshError(what, where="indices")
 
     @classmethod
     def from_table(
@@ -155,7 +176,13 @@ class ClusterMesh(ReadOnlyArrays):
         return np.diff(self.offsets) // 3
 
     def triangles(self, clusters: np.ndarray) -> np.ndarray:
-        """The triangles of ``clusters`` (numbers [K]) as vertex numbers, uint32 [F, 3]."""
+        """The triangles of ``clusters`` (numbers [K]) as vertex numbers, uint32 [F, 3].
+
+        Raises
+        ------
+        ArrayError : not numbers of clusters.
+        """
+        clusters = indices("clusters", clusters, 0, len(self.offsets) - 1)
         return take_runs(self.indices, self.offsets, clusters)[0].reshape(-1, 3)
 
     def mesh(self, clusters: np.ndarray) -> TriangleMesh:
@@ -166,8 +193,7 @@ class ClusterMesh(ReadOnlyArrays):
         ArrayError : not numbers of clusters.
         MeshError : no clusters.
         """
-        numbers = indices("clusters", clusters, 0, len(self.offsets) - 1)
-        return referenced_only(self.positions, self.triangles(numbers), self.attributes, self.origin)
+        return referenced_only(self.positions, self.triangles(clusters), self.attributes, self.origin)
 
     def with_cost(self, unit: CostUnit) -> ClusterMesh:
         """The same mesh with costs in triangles or in bytes (to share a pool with textures).

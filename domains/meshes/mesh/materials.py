@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from hra.errors import MeshError, check_choice
-from hra.model.arrays import whole_in
+from hra.errors import MeshError, check_choice, check_kind
+from hra.model.arrays import is_number, whole_in
 
 Wrap = Literal["REPEAT", "MIRRORED_REPEAT", "CLAMP_TO_EDGE"]
 MagFilter = Literal["NEAREST", "LINEAR"]
@@ -77,8 +77,8 @@ class Sampler:
 
     def _check(self, name: str, allowed: tuple[str, ...]) -> None:
         value: Any = getattr(self, name)
-        if value not in allowed and not (value is None and name.endswith("filter")):
-            raise MeshError(f"{name} must be one of {', '.join(allowed)}, got {value!r}", where="Sampler")
+        if not (value is None and name.endswith("filter")):
+            check_choice(name, value, allowed, MeshError, "Sampler")
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Material:
 
     Raises
     ------
-    MeshError : a value out of range, or an image of another format.
+    MeshError : a value out of range, or an image of another format. HraError : a name that is no text.
 
     References
     ----------
@@ -196,22 +196,24 @@ class Material:
     other_textures: tuple[Texture, ...] = ()
 
     def __post_init__(self) -> None:
+        check_kind("name", self.name, str, 'pass a text, "" for none')
         where = f"material {self.name!r}"
-        if len(self.base_color) != 4 or len(self.emissive) != 3:
+        colors = [color if isinstance(color, (tuple, list)) else () for color in (self.base_color, self.emissive)]
+        if [len(color) for color in colors] != [4, 3]:
             raise MeshError("a base colour has four values and an emissive colour three", where=where)
         shares = self.metallic, self.roughness, self.alpha_cutoff, self.occlusion_strength
-        values = (*self.base_color, *self.emissive, *shares)
-        if not all(0 <= value <= 1 for value in values):
+        values = (*colors[0], *colors[1], *shares)
+        if not all(is_number(value) and 0 <= value <= 1 for value in values):
             raise MeshError(f"colours and factors must be numbers in 0 .. 1, got {values}", where=where)
         check_choice("alpha_mode", self.alpha_mode, get_args(AlphaMode), MeshError, where)
-        if self.image is not None and not self.image_type:
+        if self.image is not None and not (isinstance(self.image, bytes) and self.image_type):
             raise MeshError(_UNKNOWN, where=where, fix="convert the texture to PNG")
-        if not abs(self.normal_scale) < _LARGEST:
+        if not (is_number(self.normal_scale) and abs(self.normal_scale) < _LARGEST):
             raise MeshError(f"normal_scale must be finite, got {self.normal_scale}", where=where)
         for name in TEXTURES:
             if not isinstance(getattr(self, name), Texture | None):
                 raise MeshError(f"{name} is not a texture", where=where, fix="pass a Texture, or None")
-        if not all(isinstance(one, Texture) for one in self.other_textures):
+        if not isinstance(self.other_textures, tuple) or not all(isinstance(t, Texture) for t in self.other_textures):
             raise MeshError("other_textures are not textures", where=where, fix="pass a tuple of Texture")
         try:
             other = json.loads(self.other or "{}")
@@ -239,7 +241,8 @@ class Material:
         return {name: texture for name, texture in found.items() if texture is not None}
 
     def with_textures(self, textures: Mapping[str, Texture]) -> Material:
-        """The material with others in place of some of its `textures`, by name."""
+        """The material with others in place of some of its `textures`, by name; HraError : no dict."""
+        check_kind("textures", textures, Mapping, 'pass a dict such as {"normal_texture": texture}')
         changed: dict[str, Any] = {name: textures[name] for name in TEXTURES if name in textures}
         if "base_color_texture" in textures:
             base = textures["base_color_texture"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hra.errors import MeshError
+from hra.model.arrays import whole_in
 
 GRID_BITS = 16
 """The finest grid: positions are stored as numbers of 16 bits."""
@@ -36,8 +37,7 @@ class PointGrid:
         ------
         MeshError : bits that are not 8 to 16.
         """
-        if not 8 <= bits <= GRID_BITS:
-            raise MeshError(f"a grid of {bits} bits", where="grid_bits", fix=f"use 8 to {GRID_BITS}")
+        bits = whole_in("grid_bits", bits, range(8, GRID_BITS + 1), MeshError)
         low, high = positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)
         reach, largest = float((high - low).max()), float(np.abs([low, high]).max())
         # Rounding the origin down takes a step, and rounding the farthest point up another half.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hra.compiling import njit
+from hra.errors import ArrayError
 
 _FREE = -1
 
@@ -21,12 +22,20 @@ def run_offsets(sizes: np.ndarray) -> np.ndarray:
 
 
 def take_runs(values: np.ndarray, offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The runs ``rows`` of ``values``, one after the other, and their offsets."""
+    """The runs ``rows`` of ``values``, one after the other, and their offsets.
+
+    Raises
+    ------
+    ArrayError : a run that does not lie within the values, past which the compiled loop would read.
+    """
     out_offsets = run_offsets(np.diff(offsets)[rows])
+    begins = offsets[rows]
+    if begins.size and (begins.min() < 0 or (begins + np.diff(out_offsets)).max() > len(values)):
+        raise ArrayError("the offsets reach beyond the values", where=f"{len(values)} values")
     # Vertex numbers, of which there are most, without a Python object for each run.
     if values.dtype == np.uint32 and values.ndim == 1:
-        return _copy_runs(values, offsets[rows], out_offsets), out_offsets
-    runs = zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True)
+        return _copy_runs(values, begins, out_offsets), out_offsets
+    runs = zip(begins.tolist(), offsets[rows + 1].tolist(), strict=True)
     return np.concatenate([values[:0], *(values[begin:end] for begin, end in runs)]), out_offsets
 
 

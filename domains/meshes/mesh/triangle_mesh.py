@@ -11,11 +11,13 @@ from hra.caching import cached_property
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.methods import METHODS
 from hra.domains.meshes.mesh.weld import first_at_position
-from hra.errors import MeshError
-from hra.model.arrays import ReadOnlyArrays, group
+from hra.errors import MeshError, check_kind
+from hra.model.arrays import ReadOnlyArrays, group, numbers
 
 # Index buffers stay below 2**31 entries, the limit of meshoptimizer and of many graphics interfaces.
 MAX_TRIANGLES = (2**31 - 1) // 3
+
+_NOWHERE = 0.0, 0.0, 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,7 @@ class TriangleMesh(ReadOnlyArrays):
     ------
     MeshError : wrong shape or type, no triangle, a coordinate that is not finite, a vertex number out of range,
         attributes of another number of vertices, or a triangle of several materials.
+    ArrayError : an origin that is not three finite numbers. HraError : other attributes.
 
     Examples
     --------
@@ -48,7 +51,7 @@ class TriangleMesh(ReadOnlyArrays):
     positions: np.ndarray
     triangles: np.ndarray
     attributes: VertexAttributes | None = None
-    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    origin: tuple[float, float, float] = _NOWHERE
 
     def __post_init__(self) -> None:
         check_positions(self.positions, "positions")
@@ -59,6 +62,8 @@ class TriangleMesh(ReadOnlyArrays):
             raise MeshError(
                 f"positions must be float32 and triangles uint32, got {found}", where="TriangleMesh", fix=fix
             )
+        if self.origin is not _NOWHERE:  # the usual, without a call
+            object.__setattr__(self, "origin", tuple(numbers("origin", self.origin, 3).tolist()))
         if self.attributes is not None:
             check_attributes(self.attributes, self.triangles, len(self.positions), "TriangleMesh")
 
@@ -152,6 +157,7 @@ def _check_plain(name: str, values: np.ndarray, where: str) -> None:
 
 def check_attributes(attributes: VertexAttributes, triangles: np.ndarray, vertex_count: int, where: str) -> None:
     """Raise MeshError unless ``attributes`` are of ``vertex_count`` vertices and give each triangle one material."""
+    check_kind("attributes", attributes, VertexAttributes, "pass VertexAttributes(uv=...), or None")
     if len(attributes) != vertex_count:
         raise MeshError(
             f"there are attributes of {len(attributes)} vertices, but {vertex_count} positions", where=where

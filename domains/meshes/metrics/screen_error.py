@@ -20,7 +20,7 @@ from hra.domains.meshes.metrics.displacement import (
     source_weights,
     sources_of,
 )
-from hra.errors import EstimateWarning, MetricError, warn
+from hra.errors import EstimateWarning, MetricError, check_choice, check_function, warn
 from hra.kernels import project_boxes
 from hra.model.arrays import to_numpy
 from hra.model.hierarchy import Hierarchy
@@ -128,10 +128,13 @@ class ScreenError(ErrorMetric):
     unit = "px2"
 
     def __post_init__(self) -> None:
-        if self.error is not None and self.error not in _ERRORS:
-            raise MetricError(f"the error {self.error!r} is unknown", fix=f"use one of {', '.join(_ERRORS)}")
-        if self.views not in ("sum", "max"):
-            raise MetricError(f"views are joined by 'sum' or 'max', not {self.views!r}", where="ScreenError")
+        # What is right is seen in line, what is wrong is named elsewhere: this is on the way from a camera to a cut.
+        if self.error is not None and not (isinstance(self.error, str) and self.error in _ERRORS):
+            check_choice("error", self.error, _ERRORS, MetricError)
+        if self.weight is not None:
+            check_function("weight", self.weight, "pass a function of positions [n, 2], such as a SaliencyMap")
+        if not (isinstance(self.views, str) and self.views in ("sum", "max")):
+            check_choice("views", self.views, ("sum", "max"), MetricError)
 
     @property
     def certified(self) -> bool:

@@ -19,9 +19,12 @@ from hra.domains.meshes.metrics.displacement import (
     sources_of,
 )
 from hra.domains.meshes.metrics.screen_error import ErrorName, ScreenError, errors_in_view
-from hra.errors import MetricError
+from hra.errors import MetricError, check_kind
+from hra.model.arrays import indices
 from hra.model.hierarchy import Hierarchy
 from hra.model.metrics import ErrorMetric
+
+_CLUSTERS = "pass meshes.build(mesh), or load_clusters(path)"
 
 
 def cluster_boxes(cluster_mesh: ClusterMesh) -> np.ndarray:
@@ -39,6 +42,7 @@ def cluster_boxes(cluster_mesh: ClusterMesh) -> np.ndarray:
     >>> bool((boxes[:, 0] >= skull.hierarchy.attribute("box")[:, 0]).all())
     True
     """
+    check_kind("cluster_mesh", cluster_mesh, ClusterMesh, _CLUSTERS)
     return vertex_boxes(cluster_mesh.positions, cluster_mesh.indices, cluster_mesh.offsets)
 
 
@@ -50,6 +54,10 @@ def visible_clusters(cluster_mesh: ClusterMesh, clusters: np.ndarray, occlusion:
     Parameters
     ----------
     occlusion : with a camera in the mesh's coordinates; `Occlusion.seen_from` brings one there from the world's.
+
+    Raises
+    ------
+    ArrayError : not numbers of clusters. HraError : something else in the place of the mesh or the buffer.
 
     Examples
     --------
@@ -63,6 +71,9 @@ def visible_clusters(cluster_mesh: ClusterMesh, clusters: np.ndarray, occlusion:
     >>> len(meshes.visible_clusters(skull, cut, nothing)) == len(cut), len(meshes.visible_clusters(skull, cut, wall))
     (True, 0)
     """
+    check_kind("cluster_mesh", cluster_mesh, ClusterMesh, _CLUSTERS)
+    check_kind("occlusion", occlusion, Occlusion, "pass hra.camera.Occlusion.of(depth, camera)")
+    clusters = indices("clusters", clusters, 0, len(cluster_mesh.offsets) - 1)
     boxes = vertex_boxes(cluster_mesh.positions, *take_runs(cluster_mesh.indices, cluster_mesh.offsets, clusters))
     return clusters[occlusion.visible_boxes(boxes)]
 
@@ -88,7 +99,7 @@ class VisibleScreenError(ErrorMetric):
 
     Raises
     ------
-    MetricError : another error.
+    MetricError : another error. HraError : something else in the place of a buffer.
 
     Examples
     --------
@@ -112,6 +123,9 @@ class VisibleScreenError(ErrorMetric):
 
     def __post_init__(self) -> None:
         ScreenError(self.error)
+        fix = "pass hra.camera.Occlusion.of(depth, camera), or a tuple with one for each view"
+        for buffer in self.occlusion if isinstance(self.occlusion, tuple) else (self.occlusion,):
+            check_kind("occlusion", buffer, (Occlusion, type(None)), fix)
 
     def resolve(self, hierarchy: Hierarchy) -> VisibleScreenError:
         """The metric with the error that None stands for, see `ScreenError.resolve`."""

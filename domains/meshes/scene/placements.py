@@ -10,9 +10,9 @@ import numpy as np
 
 from hra.camera.matrices import view_matrix
 from hra.camera.view import View
-from hra.domains.meshes.allocator import Clusters
+from hra.domains.meshes.allocator import Clusters, check_clusters
 from hra.domains.meshes.scene.placed_camera import Eye, copies_in_view
-from hra.errors import HraError, UnitMismatch, wrong_kind
+from hra.errors import CameraError, HraError, UnitMismatch, wrong_kind
 from hra.model.arrays import frozen, indices, to_numpy
 from hra.model.hierarchy import Hierarchy
 
@@ -108,6 +108,8 @@ class Placements:
         """
         if not isinstance(placed, Sequence) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in placed):
             raise wrong_kind("placed", placed, (list, tuple), "pass [(clusters, matrices), ...]")
+        for mesh, _ in placed:
+            check_clusters("placed", mesh)
         checked = [(mesh, _matrices(matrices)) for mesh, matrices in placed]
         meshes = {id(mesh): mesh for mesh, matrices in checked if len(matrices)}
         _check(list(meshes.values()))
@@ -142,6 +144,9 @@ def keys_of(keys: Any, count: int) -> np.ndarray | None:
 def _matrices(given: Any) -> np.ndarray:
     """Placements as float64 [B, 4, 4]."""
     matrices = to_numpy(given)
+    if matrices.ndim in (0, 2) and matrices.size:
+        what = f"placements must be numbers [B, 4, 4], got {matrices.dtype} {list(matrices.shape)}"
+        raise CameraError(what, where="placed", fix="pass a list of matrices, or matrix[None] for a single copy")
     if not len(matrices):
         return np.empty((0, 4, 4))
     if not _are_affine(matrices):  # one by one, to name what is wrong

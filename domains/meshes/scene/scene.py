@@ -24,6 +24,7 @@ from hra.domains.meshes.scene.scene_allocation import (
     seen_before,
     taken_before,
 )
+from hra.errors import check_kind
 from hra.model.arrays import frozen
 from hra.model.metrics import Combined, ErrorMetric, Scaled
 from hra.pooling.copies import allocate_copies, can_share
@@ -32,6 +33,8 @@ from hra.pooling.pool import Pool, PooledAllocation
 from hra.pooling.union import Unions
 from hra.traversals.base import Traversal
 from hra.traversals.hull import Hull
+
+_METRIC = "pass an object, such as ScreenError()"
 
 # Refinements of all instances in view from which on they are treated alike instead of joined (docs of
 # the laboratory, decisions.md).
@@ -58,7 +61,7 @@ class Scene:
 
     Raises
     ------
-    HraError : no copies, or two with the same key.
+    HraError : no copies, two with the same key, or something else in the place of a mesh, the metric or the traversal.
     UnitMismatch : some meshes cost triangles and others bytes.
     CameraError : a placement that is not [4, 4], not finite, not affine, or singular.
 
@@ -85,7 +88,10 @@ class Scene:
         keys: Any = None,
     ) -> None:
         self._placed = Placements.of(placed)
+        if metric is not None:
+            check_kind("metric", metric, ErrorMetric, _METRIC)
         self._metric, self._traversal = metric, Hull() if traversal is None else traversal
+        check_kind("traversal", self._traversal, Traversal, "pass an object, such as hra.Hull()")
         self._keys, self._unions = keys_of(keys, len(self)), Unions()
 
     def __len__(self) -> int:
@@ -105,8 +111,9 @@ class Scene:
     def with_metric(self, metric: ErrorMetric) -> Scene:
         """The same scene by another metric: every frame, say, what its last depth buffer hides.
 
-        Allocations of both serve each other as ``previous``.
+        Allocations of both serve each other as ``previous``. HraError : no metric.
         """
+        check_kind("metric", metric, ErrorMetric, _METRIC)
         scene = object.__new__(Scene)
         scene.__dict__.update(self.__dict__, _metric=metric)
         scene.__dict__.pop("_allocators", None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hra.allocating.allocation import Allocation
 from hra.domains.meshes.scene.placements import Placements
-from hra.errors import HierarchyError
+from hra.errors import HierarchyError, check_kind
 from hra.model.hierarchy import Hierarchy
 from hra.model.problem import Problem, check_budget
 from hra.pooling.bids import Bid
@@ -122,6 +122,7 @@ def check_own(allocation: SceneAllocation, placed: Placements, keys: np.ndarray 
     ------
     HierarchyError : it is one.
     """
+    check_kind("allocation", allocation, SceneAllocation, "pass what Scene.allocate(camera, budget) returned")
     same = len(allocation.drawn) == len(placed.matrices)
     if keys is None or allocation.keys is None:
         same = same and keys is allocation.keys

@@ -23,6 +23,7 @@ from hra.domains.meshes.files.write_glb import glb_bytes
 from hra.domains.meshes.mesh.materials import Material, Texture, image_suffix, image_type, is_ktx2
 from hra.domains.meshes.mesh.point_grid import GRID_BITS, PointGrid
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
+from hra.errors import check_kind
 from hra.files.images.opening import decoded_upright, is_lossy_webp
 
 # Pixels beside what is shown: filters reach that far.
@@ -50,6 +51,7 @@ def compressed_glb(
     Raises
     ------
     MissingExtra : meshoptimizer is not installed. MeshError : the grid does not hold all positions.
+    HraError : something else in the place of an argument.
 
     Examples
     --------
@@ -59,6 +61,9 @@ def compressed_glb(
     >>> len(meshes.compressed_glb(skull)) < 8 * len(skull.triangles)
     True
     """
+    check_kind("mesh", mesh, TriangleMesh, "pass one such as meshes.load(path)")
+    check_kind("grid", grid, (PointGrid, type(None)), "pass the grid of a TileTree, or None")
+    check_kind("beside", beside, (Mapping, type(None)), "pass a dict from images to names, or None")
     grid = grid or PointGrid.around(mesh.positions, GRID_BITS)
     return repacked(glb_bytes(_with_used_materials(mesh), grid, beside or {}), "rounded")
 

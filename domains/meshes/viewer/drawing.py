@@ -18,6 +18,7 @@ import numpy as np
 from hra.allocating.solve import solve
 from hra.camera import Camera
 from hra.camera.framing import fit_camera, is_centred
+from hra.domains.meshes.allocator import check_clusters
 from hra.domains.meshes.files.resolver import MAX_PIXELS
 from hra.domains.meshes.mesh.materials import Material, is_ktx2
 from hra.errors import (
@@ -90,6 +91,7 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     """
     check_kind("camera", camera, Camera, "call render(clusters, allocation.cut, camera)")
     check_camera(camera)
+    check_clusters("clusters", clusters)
     plotter = new_plotter(camera.viewport, off_screen=True)
     try:
         add_cut(plotter, clusters, cut, coloring)

@@ -18,7 +18,7 @@ from hra.domains.meshes.asset.mesh_asset import MeshAsset
 from hra.domains.meshes.asset.mesh_streamer import MeshStreamer, MeshUpdate
 from hra.domains.meshes.asset.paging import PageAllocator
 from hra.domains.meshes.viewer.renderer import FrameColoring, Renderer
-from hra.errors import CameraError, needs
+from hra.errors import CameraError, check_kind, needs
 from hra.files.images import quality
 from hra.kernels.raster import EMPTY
 from hra.kernels.raster.clusters.renderer import FrameFacts
@@ -119,7 +119,7 @@ def fly(
 
     Raises
     ------
-    CameraError : cameras of different viewports or kinds of depth, or none.
+    CameraError : cameras of different viewports or kinds of depth, or none. HraError : no cameras, or no asset.
     BudgetTooSmall : the pool does not hold the coarsest level, or the upload limit not one slot.
     FileError : a page is damaged. MissingExtra, BackendUnavailable : there is no OpenGL 4.5, or no FLIP to compare by.
 
@@ -133,6 +133,9 @@ def fly(
     >>> [frame.difference.flip < 0.1 for frame in meshes.fly(asset, cameras, 2**19)]
     [True, True]
     """
+    check_kind("cameras", cameras, Sequence, "pass a list of cameras")
+    for number, camera in enumerate(cameras):
+        check_kind(f"cameras[{number}]", camera, Camera, "make one by hra.Camera.perspective or orbit")
     if not cameras:
         raise CameraError("there is no frame", where="cameras", fix="pass at least one camera")
     streamer = MeshStreamer(PageAllocator(asset), pool_bytes, upload_bytes=upload_bytes)

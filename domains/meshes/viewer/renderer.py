@@ -15,12 +15,14 @@ from hra.domains.meshes.scene.scene import Scene
 from hra.domains.meshes.scene.scene_allocation import SceneAllocation
 from hra.domains.meshes.viewer.frame_colors import FrameColoring, FrameColors, check_coloring
 from hra.domains.meshes.viewer.paged import PagedMesh, cluster_boxes_of, paged, slot_content
-from hra.errors import BudgetTooSmall, CameraError, HraError
+from hra.errors import ArrayError, BudgetTooSmall, CameraError, HraError, check_kind
 from hra.kernels.raster.clusters.placed_cuts import PlacedCuts
 from hra.kernels.raster.clusters.renderer import ClusterRenderer, Culling, FrameFacts, VisibleClusters
 from hra.kernels.raster.clusters.shading import Shading
 from hra.kernels.raster.clusters.store import ClusterStore
 from hra.kernels.raster.context import Context
+from hra.model.arrays import COUNTS, whole_in
+from hra.model.problem import check_number
 from hra.viewer import Drawer
 
 
@@ -103,7 +105,10 @@ class Renderer(Drawer):
         Raises
         ------
         FileError : a page that the streamer did not read itself is damaged.
+        HraError : no such mesh, or something else than an update.
         """
+        check_kind("update", update, MeshUpdate, "pass what MeshStreamer.step(camera) returned")
+        mesh = whole_in("mesh", mesh, range(len(self._sources)))
         for page in update.evictions.tolist():
             self._store.drop(mesh, page)
         for page in update.loads.tolist():
@@ -147,7 +152,7 @@ class Renderer(Drawer):
         Raises
         ------
         CameraError : a camera of another viewport or kind of depth.
-        ArrayError : a cluster whose page is not there.
+        ArrayError : a cluster whose page is not there. HraError : something else in the place of the camera or the cut.
         BackendUnavailable : the context was lost, or memory ran out.
         """
         self._check(camera)
@@ -215,6 +220,7 @@ class Renderer(Drawer):
         return self._colors.paint(coloring, self._camera.position)
 
     def _check(self, camera: Camera) -> None:
+        check_kind("camera", camera, Camera, "make one by hra.Camera.perspective or orbit")
         drawer = self._drawer
         if tuple(camera.viewport) != tuple(drawer.target.size):
             what = f"the camera's viewport is {camera.viewport}, the renderer's {drawer.target.size}"
@@ -231,7 +237,11 @@ class Renderer(Drawer):
                 raise HraError("the allocation is of another scene", where="cut", fix="place the same copies")
             return np.flatnonzero(cut.drawn), cut.cuts
         count = len(self._cuts)
+        check_kind("cut", cut, (np.ndarray, list, tuple), "pass allocation.cut, or a list with the cut of each copy")
         cuts = [cut] * count if isinstance(cut, np.ndarray) else list(cut)
+        if any(np.ndim(one) != 1 for one in cuts):
+            fix = "pass allocation.cut, or a list with the cut of each copy"
+            raise ArrayError("the clusters of a copy are numbers [K]", where="cut", fix=fix)
         if len(cuts) != count:
             raise HraError(f"{len(cuts)} cuts for {count} copies", where="cut", fix="pass one for each, or an array")
         return np.arange(count), cuts
@@ -257,7 +267,7 @@ def _geometry(source: PagedMesh, pool_bytes: float | None) -> Any:
     whole = source.geometry(None)
     if pool_bytes is None:
         return whole
-    slots = int(pool_bytes // whole.slot_bytes)
+    slots = int(min(check_number(pool_bytes), COUNTS.stop) // whole.slot_bytes)
     if slots < 1:
         raise BudgetTooSmall(f"a pool of {pool_bytes:,} bytes has no slot of {whole.slot_bytes:,}", where="pool_bytes")
     return source.geometry(slots)

@@ -19,6 +19,7 @@ from hra.domains.meshes.asset.paging import PageAllocator
 from hra.domains.meshes.viewer.renderer import Renderer
 from hra.errors import BudgetTooSmall, InvalidBudget, check_choice
 from hra.kernels.raster.context import Context
+from hra.model.arrays import is_number, number_in
 from hra.model.metrics import ErrorMetric
 from hra.traversals.base import Traversal
 from hra.traversals.threshold import Threshold
@@ -149,15 +150,16 @@ class ViewBudget:
         InvalidBudget, BudgetTooSmall : not a positive number, or fewer triangles than the coarsest cut has.
         """
         check_choice("kind", kind, self.ranges)
-        if not value > 0:
-            raise InvalidBudget(f"a view cannot have {value} {kind}", where=kind, fix="pass a number > 0")
+        if not (is_number(value) and value > 0):
+            raise InvalidBudget(f"a view cannot have {value!r:.80} {kind}", where=kind, fix="pass a number > 0")
         least, most = self.ranges["triangles"]
         if kind == "triangles" and value < least:
             raise BudgetTooSmall(f"the coarsest cut has {least:,.0f} triangles, the budget {value:,.0f}", where=kind)
         self.kind, self.values[kind] = kind, min(float(value), most) if kind == "triangles" else float(value)
 
     def scale(self, factor: float) -> None:
-        """Multiply the limit that holds, within its range."""
+        """Multiply the limit that holds, within its range; HraError : no finite number above 0."""
+        number_in("factor", factor, 0, math.inf, ends=False)
         least, largest = self.ranges[self.kind]
         self.set(self.kind, min(max(self.value * factor, least), largest))
 

@@ -17,7 +17,9 @@ from hra.domains.meshes.viewer.frame_colors import FrameColoring, check_coloring
 from hra.domains.meshes.viewer.residence import BudgetKind, Residence, ViewBudget, pool_range
 from hra.errors import BudgetTooSmall, HraError, check_kind
 from hra.kernels.raster.context import Context
+from hra.model.arrays import number_in
 from hra.model.metrics import ErrorMetric
+from hra.model.problem import check_number
 from hra.traversals.base import Traversal
 from hra.viewer import InContext, OrbitCamera, OrbitView
 
@@ -87,6 +89,7 @@ class ViewSession(OrbitView, InContext):
         context: Context | None = None,
     ) -> None:
         check_kind("asset", asset, MeshAsset, "pass meshes.open_asset('mesh.hra')")
+        check_kind("camera", camera, Camera, "make one by hra.Camera.perspective or orbit")
         check_coloring(coloring)
         OrbitView.__init__(self, OrbitCamera.of(camera, asset.bounds, up), camera.viewport)
         self.budget = ViewBudget(asset, triangles, pixels, metric, traversal)
@@ -108,7 +111,7 @@ class ViewSession(OrbitView, InContext):
         self._change()
 
     def scale_budget(self, factor: float) -> None:
-        """Multiply what limits the cut, within its range."""
+        """Multiply what limits the cut, within its range; HraError : no finite number above 0."""
         self.budget.scale(factor)
         self._change()
 
@@ -117,10 +120,10 @@ class ViewSession(OrbitView, InContext):
 
         Raises
         ------
-        BudgetTooSmall : it does not hold the coarsest level.
+        BudgetTooSmall : it does not hold the coarsest level. InvalidBudget : it is no number.
         """
         least, largest = self.pool_range
-        if not pool_bytes >= least:
+        if not check_number(pool_bytes) >= least:
             what = f"a pool of {pool_bytes:,.0f} bytes does not hold the coarsest level, which takes {least:,.0f}"
             raise BudgetTooSmall(what, where="pool_bytes")
         self.pool_bytes = min(pool_bytes, largest)
@@ -128,7 +131,8 @@ class ViewSession(OrbitView, InContext):
         self.freeze(False)
 
     def scale_pool(self, factor: float) -> None:
-        """Multiply the pool's size, within its range."""
+        """Multiply the pool's size, within its range; HraError : no finite number above 0."""
+        number_in("factor", factor, 0, np.inf, ends=False)
         least, largest = self.pool_range
         self.set_pool(min(max((self.pool_bytes or largest) * factor, least), largest))
 
@@ -194,7 +198,7 @@ class ViewSession(OrbitView, InContext):
         largest = self.pool_range[1]
         if pool_bytes is None:
             return largest if largest < len(self._asset.page_bytes) * self._asset.slot_bytes else None
-        return min(pool_bytes, largest)
+        return min(check_number(pool_bytes), largest)
 
     def _reside(self) -> None:
         # The old pool goes first: two at once may be more than there is room for.

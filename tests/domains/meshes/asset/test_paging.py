@@ -9,6 +9,7 @@ import pytest
 
 import hra
 from hra.domains import meshes
+from hra.errors import ArrayError, HierarchyError, HraError
 from hra.residency import LRU, ResidentPool, Streaming, close_upward
 
 
@@ -101,6 +102,24 @@ def test_a_pool_draws_what_is_there(asset: meshes.MeshAsset, flight) -> None:
 
 
 @pytest.mark.case(3)
+def test_what_is_of_another_asset_is_refused(asset: meshes.MeshAsset, flight) -> None:
+    of_pages = meshes.PageAllocator(asset)
+    allocation = of_pages.allocate(hra.Camera.orbit(asset.bounds), of_pages.least_bytes)
+    with pytest.raises(HierarchyError, match="not over the clusters"):
+        meshes.page_trace(asset, [allocation])
+    parents, own = meshes.page_parents(asset), meshes.MeshAllocator(asset).allocate(allocation.context, 10**6)
+    for other in (parents[1:], parents + len(parents), None):
+        with pytest.raises(ArrayError):
+            meshes.wanted_pages(asset, own, other)  # pyright: ignore
+    for wrong in (None, 5, [], asset):
+        for call in (of_pages.pages, of_pages.realize, lambda wrong: meshes.wanted_pages(asset, wrong, parents)):
+            with pytest.raises(HraError, match="must be a Allocation"):
+                call(wrong)  # pyright: ignore
+    for rows in ([-1], [10**6], [0.5]):
+        with pytest.raises(ArrayError, match="rows"):
+            asset.read_page(0).take(rows)  # pyright: ignore
+
+
 def test_a_mesh_of_one_triangle_is_one_page(tmp_path: Path, assert_same) -> None:
     points, corners = np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.uint32)
     mesh = meshes.build(meshes.TriangleMesh(points, corners))

@@ -198,7 +198,7 @@ def test_from_the_switch_distance_on_the_level_is_good_enough(
 
 
 def test_a_lens_or_a_tolerance_that_is_none_is_refused(chain: meshes.DiscreteLOD) -> None:
-    with pytest.raises(HraError, match="tolerance"):
+    with pytest.raises(HraError, match="pixels must be a number above 0"):
         chain.switch_distances(0)
     with pytest.raises(CameraError):
         chain.switch_distances(1, vertical_fov_degrees=180)
