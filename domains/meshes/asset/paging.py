@@ -75,7 +75,7 @@ def wanted_pages(asset: MeshAsset, allocation: Allocation, parents: np.ndarray) 
 
     Raises
     ------
-    HierarchyError : an allocation over another hierarchy than the asset's. ArrayError : other parents.
+    HierarchyError : an allocation over other clusters than the asset's. ArrayError : other parents.
     HraError : something else in the place of the asset or the allocation.
 
     Examples
@@ -93,7 +93,8 @@ def wanted_pages(asset: MeshAsset, allocation: Allocation, parents: np.ndarray) 
     _check_asset(asset)
     hierarchy, parents = asset.hierarchy, indices("parents", parents, -1, len(asset.page_bytes), len(asset.page_bytes))
     check_kind("allocation", allocation, Allocation, "pass what MeshAllocator(asset).allocate(camera, budget) returned")
-    if not allocation.hierarchy.same_as(hierarchy):
+    # Costs may be others, such as bytes.
+    if not np.array_equal(allocation.hierarchy.removed_by, hierarchy.removed_by):
         fix = "allocate by MeshAllocator(asset): budgets of a PageAllocator are of pages"
         raise HierarchyError("the allocation is not over the clusters of the asset", where="allocation", fix=fix)
     members = np.flatnonzero(hierarchy.added_by >= 0)
@@ -118,7 +119,7 @@ def page_trace(asset: MeshAsset, allocations: Sequence[Allocation]) -> Trace:
 
     Raises
     ------
-    HierarchyError : one over another hierarchy. HraError : something else in the place of an argument.
+    HierarchyError : one over other clusters. HraError : something else in the place of an argument.
 
     Examples
     --------
