@@ -101,7 +101,6 @@ def test_a_pool_draws_what_is_there(asset: meshes.MeshAsset, flight) -> None:
     assert np.array_equal(cut, flight[-1].cut)
 
 
-@pytest.mark.case(3)
 def test_what_is_of_another_asset_is_refused(asset: meshes.MeshAsset, flight) -> None:
     of_pages = meshes.PageAllocator(asset)
     allocation = of_pages.allocate(hra.Camera.orbit(asset.bounds), of_pages.least_bytes)
@@ -120,6 +119,7 @@ def test_what_is_of_another_asset_is_refused(asset: meshes.MeshAsset, flight) ->
             asset.read_page(0).take(rows)  # pyright: ignore
 
 
+@pytest.mark.case(3)
 def test_a_mesh_of_one_triangle_is_one_page(tmp_path: Path, assert_same) -> None:
     points, corners = np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.uint32)
     mesh = meshes.build(meshes.TriangleMesh(points, corners))
