@@ -227,6 +227,9 @@ class _Written:
 
     def __init__(self, scene: GltfScene, more: Moved, short: bool, tolerance: float) -> None:
         self.scene, self.header, self.more, self.short = scene, copy.deepcopy(scene.header), more, short
+        entries = [*self.header.get("accessors", []), *self.header.get("bufferViews", [])]
+        if any(isinstance(value, float) for entry in entries for value in entry.values()):
+            self.header = _brief(self.header)  # whose writer has 1.0 for 1, also where numbers count or refer
         self.tolerance = tolerance
         views = scene.accessors.views
         self.views: list[dict[str, Any]] = self.header.setdefault("bufferViews", [])

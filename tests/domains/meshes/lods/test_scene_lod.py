@@ -114,6 +114,26 @@ def test_triangles_of_levels_suit_the_cache_of_vertices(blended: bool, tmp_path:
     assert (np.diff(first) > 0).all()
 
 
+def with_floats(value: Any) -> Any:
+    """A header with 1.0 for 1 everywhere, as writers have it that know no whole numbers."""
+    if isinstance(value, (dict, list)):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        found = {key: with_floats(one) for key, one in items}
+        return found if isinstance(value, dict) else list(found.values())
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+@pytest.mark.parametrize("compression", ["none", "rounded"])
+def test_whole_numbers_may_be_written_as_floats(compression: Any, tmp_path: Path) -> None:
+    scene = rich()
+    whole = meshes.scene_lod(scene.write(tmp_path / "whole.glb"), [1.0, 0.3], compression=compression)
+    scene.header = with_floats(scene.header)
+    lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.3], compression=compression)
+    for path, other in zip(lod.export(tmp_path / "a"), whole.export(tmp_path / "b"), strict=True):
+        assert Read(path).header == Read(other).header
+        assert Read(path).chunk == Read(other).chunk
+
+
 def from_alike(positions: np.ndarray, rows: np.ndarray, there: np.ndarray, rows_there: np.ndarray) -> float:
     """How far vertices are at most from one of the source's with the same row, which there must be."""
     at: dict[tuple[float, ...], list[int]] = {}
