@@ -168,7 +168,8 @@ class SceneVertices:
             parts = [p["attributes"].get("POSITION") for p in header["meshes"][mesh]["primitives"]]
             own = [k for k, place in enumerate(self.stand_in.place) if mesh in dict(self.stand_in.alike(place))]
             points = [accessors.scale(one) for one in parts if one is not None]
-            half = position_step([*points, inside[np.isin(number, own)]]) / 2
+            # As files have them: half a digit more may be a step twice as large.
+            half = position_step([*points, inside[np.isin(number, own)].astype(np.float32)]) / 2
             for skin, weights, matrices in ways:
                 linear = (matrices if skin is None else joint_matrices(accessors, skin))[:, :3, :3]
                 longest = float(np.linalg.norm(linear, 2, axis=(1, 2)).max())
