@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_accessors import Accessors, Views, padded_rows, parts_in_views
+from hra.domains.meshes.files.gltf_accessors import Accessors, Views, element_bytes, padded_rows, parts_in_views
 from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_meshopt import NAMES, meshopt_codec
@@ -38,7 +38,7 @@ Compression = Literal["none", "meshopt", "rounded"]
 COMPRESSIONS: tuple[Compression, ...] = ("none", "meshopt", "rounded")
 
 _NAME = NAMES[0]
-_FLOAT, _SHORT, _USHORT = 5126, 5122, 5123
+_FLOAT, _SHORT, _USHORT, _UINT = 5126, 5122, 5123, 5125
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _TRIANGLES = 4
 _LONGEST_ELEMENT = 256
@@ -51,6 +51,8 @@ _TURN = 2.0**-11
 _MOST, _EXPONENTS = 2.0**23 - 1, range(-100, 100)
 # Extensions of primitives that name neither single vertices nor triangles.
 _ORDERLESS = {"KHR_materials_variants"}
+# About as many bytes as a header needs to say that an array is sparse.
+_SPARSE_WORDS = 130
 
 
 class _Kind(NamedTuple):
@@ -94,6 +96,7 @@ class _Packing:
         self.held = numbers_held(header)
         self.roles = self._roles()
         self.arrays = {number: np.array(self.accessors.array(number)) for number in self._free()}
+        self.few = {number for number in self.arrays if _is_few(self.entries[number])}
         self.kinds: dict[int, _Kind] = {}
 
     def file(self) -> bytes:
@@ -119,6 +122,10 @@ class _Packing:
             found.setdefault(number, set()).add((kind, name))
 
         for primitive in self._primitives():
+            if set(primitive.get("extensions", {})) - _ORDERLESS:  # which may say what no view holds
+                for number in _accessors(primitive):
+                    if "bufferView" not in self.entries[number]:
+                        note(number, "extension")
             for name, number in primitive["attributes"].items():
                 note(number, "vertex", name)
             for target in primitive.get("targets", []):
@@ -144,20 +151,24 @@ class _Packing:
         """The accessors in whose views nothing else lies that must stay as it is."""
         stay = {image["bufferView"] for image in self.header.get("images", []) if "bufferView" in image} | self.held
         stay |= {number for number, view in enumerate(self.views) if view.get("extensions")}
-        free = []
+        free = {}
         for number, entry in enumerate(self.entries):
             kinds = {"vertex" if kind == "target" else kind for kind, _ in self.roles.get(number, ())}
-            if number in self.held or len(kinds) != 1 or "bufferView" not in entry or "sparse" in entry:
-                stay |= {part["bufferView"] for part, *_ in parts_in_views(entry)}
+            views = {part["bufferView"] for part, *_ in parts_in_views(entry)}
+            if number in self.held or len(kinds) != 1 or "extension" in kinds:
+                stay |= views
             else:
-                free.append(number)
-        return [number for number in free if self.entries[number]["bufferView"] not in stay]
+                free[number] = views
+        while blocked := [number for number, views in free.items() if views & stay]:
+            for number in blocked:
+                stay |= free.pop(number)
+        return list(free)
 
     def _sharing(self) -> list[list[dict[str, Any]]]:
         """The primitives that share vertices, directly or by others, in groups."""
         pairs, first = [], []
         for primitive in self._primitives():
-            used = [*_vertex_accessors(primitive), *([primitive["indices"]] if "indices" in primitive else [])]
+            used = _accessors(primitive)
             first.append(used[0])
             pairs += [(used[0], number, number) for number in used]
         root = connected(np.array(pairs, np.int64).reshape(-1, 3), len(self.entries))
@@ -244,8 +255,8 @@ class _Packing:
             return
         rounded = np.ldexp(whole, exponent).astype(np.float32)
         for name, end in (("min", rounded.min), ("max", rounded.max)):
-            if name in self.entries[number]:
-                self.entries[number][name] = end(axis=0).tolist()
+            if name in self.entries[number]:  # with no more digits than tell floats apart
+                self.entries[number][name] = [float(str(x)) for x in end(axis=0)]
         words = (whole.astype(np.int64) & 0xFFFFFF) | ((exponent & 0xFF) << 24)
         target = None if self._is_key(number) else _ARRAY_BUFFER
         self._pack(number, words.astype("<u4"), _Kind("ATTRIBUTES", 4 * array.shape[1], "EXPONENTIAL", target))
@@ -279,30 +290,60 @@ class _Packing:
     def _pack(self, number: int, array: np.ndarray, kind: _Kind) -> None:
         self.arrays[number], self.kinds[number] = np.ascontiguousarray(array), kind
 
-    def _joined(self) -> dict[_Kind, bytearray]:
-        """The arrays of each kind, each once; their accessors begin where they do."""
-        contents: dict[_Kind, bytearray] = {kind: bytearray() for kind in self.kinds.values()}
-        known: dict[tuple[_Kind, bytes], int] = {}
+    def _parts(self) -> Iterator[tuple[dict[str, Any], np.ndarray, _Kind]]:
+        """Each array that is packed, after the part of its accessor that refers to it."""
         for number, kind in self.kinds.items():
-            content = self.arrays[number].tobytes()
+            entry, array = self.entries[number], self.arrays[number]
+            sparse = self._sparse(number) if number in self.few else None
+            for name in ("bufferView", "byteOffset", "sparse"):
+                entry.pop(name, None)
+            if sparse is None:
+                yield entry, array, kind
+            elif len(sparse):
+                short = len(array) <= np.iinfo(np.uint16).max
+                indices, values = {"componentType": _USHORT if short else _UINT}, {}
+                entry["sparse"] = {"count": len(sparse), "indices": indices, "values": values}
+                yield indices, *_of_places(sparse, short)
+                yield values, array[sparse], kind._replace(target=None)
+
+    def _sparse(self, number: int) -> np.ndarray | None:
+        """The rows of a sparse accessor that are not zero; None where it is shorter with all."""
+        array, kind = self.arrays[number], self.kinds[number]
+        bits = array & 0xFFFFFF if kind.filter == "EXPONENTIAL" else array.view(np.uint8)
+        rows = np.flatnonzero(bits.reshape(len(array), -1).any(axis=1))
+        if not len(rows):
+            return rows
+        if kind.mode != "ATTRIBUTES" or element_bytes(self.entries[number]) != kind.stride:  # sparse values are dense
+            return None
+        places, how = _of_places(rows, short=True)
+        parts = [(kind, array), (how, places), (kind, array[rows])]
+        every, *few = (len(_view(one, content.tobytes(), 0)[1]) for one, content in parts)
+        return rows if sum(few) + _SPARSE_WORDS < every else None
+
+    def _joined(self, parts: Sequence[tuple[dict[str, Any], np.ndarray, _Kind]]) -> dict[_Kind, bytearray]:
+        """The arrays of each kind, each once; what refers to them says where they begin."""
+        contents: dict[_Kind, bytearray] = {kind: bytearray() for *_, kind in parts}
+        known: dict[tuple[_Kind, bytes], int] = {}
+        for entry, array, kind in parts:
+            content = array.tobytes()
             if (kind, content) not in known:
                 known[kind, content] = len(contents[kind])
                 contents[kind] += content
-            self.entries[number]["byteOffset"] = known[kind, content]
+            entry["byteOffset"] = known[kind, content]
         return contents
 
     def _written(self) -> bytes:
         """The file: views of packed arrays stand behind those that stay."""
-        self._drop({self.entries[number]["bufferView"] for number in self.kinds})
-        added, unpacked = {}, 0
-        for kind, content in self._joined().items():
+        self._drop({part["bufferView"] for number in self.kinds for part, *_ in parts_in_views(self.entries[number])})
+        own, added, unpacked = list(self._parts()), {}, 0
+        for kind, content in self._joined(own).items():
             view, packed = _view(kind, bytes(content), unpacked)
             unpacked += view["byteLength"] + -view["byteLength"] % 4 if _NAME in view.get("extensions", {}) else 0
             added[kind] = len(self.views)
             self.views.append(view)
             self.contents.append(packed)
-        for number, kind in self.kinds.items():
-            self.entries[number]["bufferView"] = added[kind]
+        for entry, _, kind in own:
+            entry["bufferView"] = added[kind]
         parts, at = [], 0
         for view, content in zip(self.views, self.contents, strict=True):
             view.get("extensions", {}).get(_NAME, view).update(byteOffset=at, byteLength=len(content))
@@ -365,8 +406,23 @@ def _encoded(kind: _Kind, content: bytes) -> bytes | None:
         return None
 
 
+def _of_places(rows: np.ndarray, short: bool) -> tuple[np.ndarray, _Kind]:
+    """Places of sparse values as they are packed."""
+    places = rows.astype(np.uint16 if short else np.uint32)
+    return places, _Kind("INDICES", places.dtype.itemsize)
+
+
+def _is_few(entry: Mapping[str, Any]) -> bool:
+    """Whether an accessor is zero but for single elements."""
+    return "sparse" in entry or "bufferView" not in entry
+
+
 def _vertex_accessors(primitive: Mapping[str, Any]) -> set[int]:
     return {*primitive["attributes"].values(), *(k for one in primitive.get("targets", []) for k in one.values())}
+
+
+def _accessors(primitive: Mapping[str, Any]) -> list[int]:
+    return [*_vertex_accessors(primitive), *([primitive["indices"]] if "indices" in primitive else [])]
 
 
 def _enlarged(header: Mapping[str, Any]) -> float:
