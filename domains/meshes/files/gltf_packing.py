@@ -7,8 +7,9 @@ cache hits most, and vertices in the order in which triangles meet them, which p
 Rounded files keep these floats: positions are multiples of a power of two, at least 2^14 of them along the longest side
 of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
 tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
-the largest number of a track, and translations to that of its way; what targets add to normals is rounded to 2^-11.
-Weights of skins, joints, colours and times stay exact.
+the largest number of a track, translations to that of its way, and times to 2^-15 of a second; what targets add to
+normals is rounded to 2^-11. Nodes say single floats with no more digits than these need. Weights of skins, joints and
+colours stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
 KHR_mesh_quantization.
@@ -45,8 +46,8 @@ _LONGEST_ELEMENT = 256
 # Of rounded files: steps along a mesh, the step in texture coordinates (a quarter of a pixel of 16,384), and bits of
 # normals: a quarter of a degree at most, as less shows as bands on polished surfaces.
 _STEPS, _FINE, _DIRECTION_BITS = 2.0**15, 2.0**-16, 10
-# And the step of what morph targets add to normals.
-_TURN = 2.0**-11
+# And the steps of what morph targets add to normals, and of times, in seconds.
+_TURN, _INSTANT = 2.0**-11, 2.0**-15
 # The filter holds whole numbers of 24 bits and exponents of 8, with signs.
 _MOST, _EXPONENTS = 2.0**23 - 1, range(-100, 100)
 # Extensions of primitives that name neither single vertices nor triangles.
@@ -69,6 +70,25 @@ def position_step(parts: Sequence[np.ndarray]) -> float:
     points = np.concatenate([np.empty((0, 3)), *parts])
     longest = float((points.max(axis=0) - points.min(axis=0)).max()) if len(points) else 0.0
     return power_above(longest) / _STEPS if longest < math.inf else 0.0
+
+
+def with_brief_nodes(header: dict[str, Any]) -> dict[str, Any]:
+    """A header whose nodes say where they are with no more digits than tell single floats apart.
+
+    Doubles that are no single floats stay: places on a globe need them.
+    """
+    places = {"matrix", "translation", "rotation", "scale"}
+    nodes = [{key: _brief(x) if key in places else x for key, x in node.items()} for node in header.get("nodes", [])]
+    return {**header, "nodes": nodes} if nodes else header
+
+
+def _brief(numbers: Sequence[float]) -> list[float]:
+    """The shortest numbers that are the same single floats."""
+    with np.errstate(over="ignore"):  # what is too large for them stays
+        floats = np.array(numbers, np.float64).astype(np.float32)
+    short = [float(str(x)) for x in floats]
+    kept = [y if float(x) == z else z for x, y, z in zip(floats, short, numbers, strict=True)]
+    return [int(x) if x in (0, 1, -1) else x for x in kept]
 
 
 def repacked(file: bytes, compression: Compression) -> bytes:
@@ -135,7 +155,7 @@ class _Packing:
                 note(primitive["indices"], "index" if primitive.get("mode", _TRIANGLES) == _TRIANGLES else "sequence")
         for animation in self.header.get("animations", []):
             for number, sampler in enumerate(animation["samplers"]):
-                note(sampler["input"], "key")
+                note(sampler["input"], "key", "time")
                 paths = {c["target"]["path"] for c in animation["channels"] if c["sampler"] == number}
                 for path in paths or {""}:
                     note(sampler["output"], "key", path)
@@ -210,6 +230,7 @@ class _Packing:
 
     def _round(self) -> None:
         """Round what is worth it."""
+        self.header |= with_brief_nodes(self.header)
         steps, fine, splines = self._position_steps(), _FINE / _enlarged(self.header), self._splines()
         for number, array in list(self.arrays.items()):
             names = {name for _, name in self.roles[number]}
@@ -224,6 +245,9 @@ class _Packing:
                 self._octahedral(number, array)
             elif kinds == {"target"} and names <= {"NORMAL", "TANGENT"}:
                 self._exponential(number, array, _TURN)
+            elif names == {"time"}:
+                if (np.diff(np.rint(array.astype(np.float64) / _INSTANT), axis=0) > 0).all():
+                    self._exponential(number, array, _INSTANT)
             elif kinds == {"key"} and len(names) == 1 and names <= {"translation", "rotation", "scale", "weights"}:
                 # Tangents may be much larger than what they lead to.
                 values = array.reshape(splines[number], 3, -1)[:, 1] if number in splines else array
@@ -255,8 +279,8 @@ class _Packing:
             return
         rounded = np.ldexp(whole, exponent).astype(np.float32)
         for name, end in (("min", rounded.min), ("max", rounded.max)):
-            if name in self.entries[number]:  # with no more digits than tell floats apart
-                self.entries[number][name] = [float(str(x)) for x in end(axis=0)]
+            if name in self.entries[number]:
+                self.entries[number][name] = _brief(end(axis=0).tolist())
         words = (whole.astype(np.int64) & 0xFFFFFF) | ((exponent & 0xFF) << 24)
         target = None if self._is_key(number) else _ARRAY_BUFFER
         self._pack(number, words.astype("<u4"), _Kind("ATTRIBUTES", 4 * array.shape[1], "EXPONENTIAL", target))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from hra.domains.meshes.building.settings import Workers, processors
-from hra.domains.meshes.files.gltf_packing import position_step
+from hra.domains.meshes.files.gltf_packing import position_step, with_brief_nodes
 from hra.domains.meshes.files.gltf_poses import joint_matrices
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
 from hra.domains.meshes.lods.at_rest import Surface, distances_alone, posed, poses
@@ -160,20 +160,35 @@ class SceneVertices:
     def rounding(self) -> float:
         """By how much rounded files move surfaces at most where the scene shows them: half of a step along each axis.
 
-        A skin moves a vertex by means of its joints' matrices, targets add rounded positions times their weights.
+        A skin moves a vertex by means of its joints' matrices, targets add rounded positions times their weights. The
+        numbers of nodes are rounded, too, which moves most what is far from its node.
         """
         header, accessors, most = self.scene.accessors.header, self.scene.accessors, 0.0
-        number, inside, _ = self._inside()
+        views = replace(accessors.views, header=with_brief_nodes(header))
+        brief = replace(self.scene, accessors=replace(accessors, views=views))
+        new, (number, inside, _) = poses(brief), self._inside()
         for mesh, ways in poses(self.scene).items():
-            parts = [p["attributes"].get("POSITION") for p in header["meshes"][mesh]["primitives"]]
+            primitives = header["meshes"][mesh]["primitives"]
             own = [k for k, place in enumerate(self.stand_in.place) if mesh in dict(self.stand_in.alike(place))]
-            points = [accessors.scale(one) for one in parts if one is not None]
+            points = [accessors.scale(p["attributes"]["POSITION"]) for p in primitives if "POSITION" in p["attributes"]]
             # As files have them: half a digit more may be a step twice as large.
-            half = position_step([*points, inside[np.isin(number, own)].astype(np.float32)]) / 2
-            for skin, weights, matrices in ways:
-                linear = (matrices if skin is None else joint_matrices(accessors, skin))[:, :3, :3]
-                longest = float(np.linalg.norm(linear, 2, axis=(1, 2)).max())
-                most = max(most, math.sqrt(3) * half * longest * (1 + sum(map(abs, weights))))
+            points.append(inside[np.isin(number, own)].astype(np.float32))
+            half, far = position_step(points) / 2, max(_farthest(one) for one in points)
+            targets = [
+                accessors.scale(t["POSITION"]) for p in primitives for t in p.get("targets", []) if "POSITION" in t
+            ]
+            aside = max([_farthest(one) for one in targets], default=0.0)
+            for old, now in zip(ways, new[mesh], strict=True):
+                weights = sum(map(abs, old.weights))
+                before, after = (
+                    way.matrices if way.skin is None else joint_matrices(of, way.skin)
+                    for way, of in ((old, accessors), (now, brief.accessors))
+                )
+                longest = np.linalg.norm(after[:, :3, :3], 2, axis=(1, 2)).max()
+                gone = after - before
+                turned = np.linalg.norm(gone[:, :3, :3], 2, axis=(1, 2)) * (far + aside * weights)
+                moved = (turned + np.linalg.norm(gone[:, :3, 3], axis=1)).max()
+                most = max(most, float(math.sqrt(3) * half * longest * (1 + weights) + moved))
         return most
 
     def _of_primitives(self, parts: Sequence[int], triangles: np.ndarray) -> np.ndarray:
@@ -198,6 +213,11 @@ class SceneVertices:
         own = self.stand_in.moved(self.positions, self.of_source)
         grown = len(self._fixed) - len(self.stand_in.row)
         return own._replace(values=self._values, fitted=np.arange(len(own.rows)) >= grown)
+
+
+def _farthest(points: np.ndarray) -> float:
+    """How far points [n, 3] are from 0 at most."""
+    return float(np.linalg.norm(points.astype(np.float64), axis=1).max(initial=0))
 
 
 def _numbers_of(source: VertexAttributes | None) -> dict[str, np.ndarray]:

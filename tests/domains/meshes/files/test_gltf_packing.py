@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from hra.domains import meshes
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_packing import position_step, repacked
 from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
@@ -185,14 +187,14 @@ def test_rounded_files_say_by_how_much(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "width", "most"), [("rotation", 4, 1.0), ("scale", 3, 3.0), ("weights", 1, 1.0), ("translation", 3, 700.0)]
 )
-def test_tracks_are_rounded_but_times_and_pointers_are_not(path: str, width: int, most: float, tmp_path: Path) -> None:
+def test_tracks_and_times_are_rounded_but_pointers_are_not(path: str, width: int, most: float, tmp_path: Path) -> None:
     scene = moving()
     rng = np.random.default_rng(0)
     count = 2 if path == "weights" else 1  # of targets
     tracks = [(rng.random((20 * count, width)) * most).astype(np.float32) for _ in range(2)]
     if path == "translation":  # far away, but on a short way
         tracks = [one / 100 + 50 for one in tracks]
-    times = np.sort(rng.random((20, 1)).astype(np.float32), axis=0)
+    times = np.arange(20, dtype=np.float32)[:, None] / 30
     samplers = [{"input": scene.add(times, bounds=True), "output": scene.add(one)} for one in tracks]
     pointer = {"KHR_animation_pointer": {"pointer": "/materials/0/emissiveFactor"}}
     channels = [
@@ -202,13 +204,47 @@ def test_tracks_are_rounded_but_times_and_pointers_are_not(path: str, width: int
     scene.header["animations"] = [{"samplers": samplers, "channels": channels}]
     after = packed(scene, tmp_path, "rounded")[1]
     (found,) = after.accessors.header["animations"]
-    assert (after.accessors.array(found["samplers"][0]["input"]) == times).all()
+    assert 0 < np.abs(after.accessors.array(found["samplers"][0]["input"]) - times).max() <= 2.0**-16
     first, second = (after.accessors.array(one["output"]) for one in found["samplers"])
     way = np.ptp(tracks[0], axis=0).max() if path == "translation" else np.abs(tracks[0]).max()
     assert 0 < np.abs(first - tracks[0]).max() <= way * 2.0**-15
     assert (second == tracks[1]).all()
     view = after.header["bufferViews"][after.header["accessors"][found["samplers"][0]["output"]]["bufferView"]]
     assert "target" not in view and "byteStride" not in view
+
+
+def test_times_too_close_to_round_stay_exact(tmp_path: Path) -> None:
+    scene = moving()
+    times = (np.arange(20, dtype=np.float32)[:, None] + 0.1) * 2.0**-16
+    sampler = {"input": scene.add(times, bounds=True), "output": scene.add(np.arange(60, dtype="f4").reshape(20, 3))}
+    channel = {"sampler": 0, "target": {"node": 0, "path": "scale"}}
+    scene.header["animations"] = [{"samplers": [sampler], "channels": [channel]}]
+    after = packed(scene, tmp_path, "rounded")[1]
+    assert (after.accessors.array(sampler["input"]) == times).all()
+
+
+@pytest.mark.parametrize("skinned", [False, True])
+def test_short_numbers_of_nodes_are_the_same_single_floats_and_count(skinned: bool, tmp_path: Path) -> None:
+    scene = sheet(17)
+    if skinned:
+        scene.skin()
+    node = scene.header["nodes"][-1 if skinned else 0]
+    turn = np.array([0.1, 0.2, 0.3, 0.9274], np.float32) / np.float32(0.99999)
+    far = [6378137.123, float(np.float32(0.1)) * 1024, 1e300]
+    node |= {"rotation": turn.astype(np.float64).tolist(), "translation": [float(np.float32(1000.1)), 1 / 3, 0.0]}
+    scene.header["nodes"] += [{"matrix": np.eye(4).reshape(-1).tolist()}, {"translation": far}]
+    source = scene.write(tmp_path / "scene.glb")
+    text = json.loads(split_glb(repacked(source.read_bytes(), "rounded"), "")[0])
+    for old, new in zip(scene.header["nodes"], text["nodes"], strict=True):
+        for key in {"rotation", "translation", "matrix"} & set(old):
+            with np.errstate(over="ignore"):
+                assert (np.float32(old[key]) == np.float32(new[key])).all()
+            assert sum(map(len, map(repr, new[key]))) < sum(map(len, map(repr, old[key])))
+    assert text["nodes"][-1]["translation"] == [6378137.123, 102.4, 1e300]
+    plain, rounded = (meshes.scene_lod(source, [0.5], compression=how) for how in ("none", "rounded"))
+    # Half of the last digit of 1000.1.
+    half = HALF * position_step([scene.positions])
+    assert (rounded.chain.errors - plain.chain.errors - half > abs(float(np.float32(1000.1)) - 1000.1)).all()
 
 
 @pytest.mark.parametrize(("path", "width"), [("rotation", 4), ("weights", 1), ("translation", 3)])
