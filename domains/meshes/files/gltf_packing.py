@@ -7,9 +7,9 @@ cache hits most, and vertices in the order in which triangles meet them, which p
 Rounded files keep these floats: positions are multiples of a power of two, at least 2^14 of them along the longest side
 of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
 tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
-the largest number of a track, translations to that of its way, and times to 2^-15 of a second; what targets add to
-normals is rounded to 2^-11. Nodes say single floats with no more digits than these need. Weights of skins, joints and
-colours stay exact.
+the largest number of a track (weights of targets to 2^-12), translations to that of its way, and times to 2^-15 of a
+second; what targets add to normals is rounded to 2^-11. Nodes say single floats with no more digits than these need.
+Weights of skins, joints and colours stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
 KHR_mesh_quantization.
@@ -24,7 +24,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from hra.domains.meshes.files.gltf_accessors import Accessors, Views, element_bytes, padded_rows, parts_in_views
+from hra.domains.meshes.files.gltf_accessors import (
+    COLUMNS,
+    Accessors,
+    Views,
+    element_bytes,
+    padded_rows,
+    parts_in_views,
+)
 from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_meshopt import NAMES, meshopt_codec
@@ -48,6 +55,8 @@ _LONGEST_ELEMENT = 256
 _STEPS, _FINE, _DIRECTION_BITS = 2.0**15, 2.0**-16, 10
 # And the steps of what morph targets add to normals, and of times, in seconds.
 _TURN, _INSTANT = 2.0**-11, 2.0**-15
+# Steps of weights of morph targets, which move less than the mesh is long, and a float's last but one digit.
+_WEIGHTS, _DIGITS = 2.0**12, 2.0**-22
 # The filter holds whole numbers of 24 bits and exponents of 8, with signs.
 _MOST, _EXPONENTS = 2.0**23 - 1, range(-100, 100)
 # Extensions of primitives that name neither single vertices nor triangles.
@@ -117,6 +126,7 @@ class _Packing:
         self.roles = self._roles()
         self.arrays = {number: np.array(self.accessors.array(number)) for number in self._free()}
         self.few = {number for number in self.arrays if _is_few(self.entries[number])}
+        self._by_keys()
         self.kinds: dict[int, _Kind] = {}
 
     def file(self) -> bytes:
@@ -166,6 +176,16 @@ class _Packing:
 
     def _is_key(self, number: int) -> bool:
         return all(kind == "key" for kind, _ in self.roles[number])
+
+    def _by_keys(self) -> None:
+        """Weights of many targets lie in rows by keys, whose bytes resemble those of the next; not if rows are long."""
+        for animation in self.header.get("animations", []):
+            for sampler in animation["samplers"]:
+                number, count = sampler["output"], self.entries[sampler["input"]]["count"]
+                array = self.arrays.get(number)
+                if self.roles[number] == {("key", "weights")} and array is not None and array.size % count == 0:
+                    rows = array.reshape(count, -1)
+                    self.arrays[number] = rows if rows[0].nbytes <= _LONGEST_ELEMENT else array
 
     def _free(self) -> list[int]:
         """The accessors in whose views nothing else lies that must stay as it is."""
@@ -251,8 +271,12 @@ class _Packing:
             elif kinds == {"key"} and len(names) == 1 and names <= {"translation", "rotation", "scale", "weights"}:
                 # Tangents may be much larger than what they lead to.
                 values = array.reshape(splines[number], 3, -1)[:, 1] if number in splines else array
-                largest = power_above(float(np.abs(values).max(initial=0))) / _STEPS
-                self._exponential(number, array, position_step([values]) if names == {"translation"} else largest)
+                largest = power_above(float(np.abs(values).max(initial=0)))
+                if names == {"translation"}:  # on its way, but with no more digits than floats have
+                    step = max(position_step([values]), largest * _DIGITS)
+                else:
+                    step = largest / (_WEIGHTS if names == {"weights"} else _STEPS)
+                self._exponential(number, array, step)
 
     def _splines(self) -> dict[int, int]:
         """The keys of each accessor that has values between tangents."""
@@ -277,7 +301,7 @@ class _Packing:
         whole = np.rint(np.ldexp(array.astype(np.float64), -exponent))
         if step <= 0 or exponent not in _EXPONENTS or np.abs(whole).max(initial=0) > _MOST:
             return
-        rounded = np.ldexp(whole, exponent).astype(np.float32)
+        rounded = np.ldexp(whole, exponent).astype(np.float32).reshape(-1, COLUMNS[self.entries[number]["type"]])
         for name, end in (("min", rounded.min), ("max", rounded.max)):
             if name in self.entries[number]:
                 self.entries[number][name] = _brief(end(axis=0).tolist())
