@@ -5,8 +5,16 @@ Source: Khronos, glTF 2.0 specification, section 3.11 and appendix C (interpolat
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from hra.domains.meshes.files.gltf_accessors import Accessors
+
+_FLOAT = 5126
+# What nodes without these words say.
+_REST = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
 # Between two keys at most this many are left out, so that long animations take time in proportion to their length.
 _LONGEST = 64
 # Values from a track's start that are this share of its tolerance are as large as rounding.
@@ -41,9 +49,7 @@ def enough_keys(times: np.ndarray, values: np.ndarray, path: str, tolerance: flo
     tolerance : of rotations, in components of quaternions; of others a share of how far they move.
     """
     points, moments, turns = values.astype(np.float64), times.astype(np.float64), path == "rotation"
-    most = tolerance
-    if not turns:
-        most *= float(np.ptp(points, axis=0).max() + _ROUNDING * np.abs(points).max())
+    most = _most(points, path, tolerance)
     kept, count = [0], len(points)
     while kept[-1] < count - 1:
         first = kept[-1]
@@ -56,6 +62,54 @@ def enough_keys(times: np.ndarray, values: np.ndarray, path: str, tolerance: flo
             last = end
         kept.append(last)
     return np.array(kept)
+
+
+def channels_at_rest(accessors: Accessors, tolerance: float) -> set[tuple[int, int]]:
+    """The animation and number of each channel that shows what its node says where no animation shows anything else.
+
+    One of those that end last stays if no other does: it says how long an animation takes.
+
+    Parameters
+    ----------
+    tolerance : see `enough_keys`.
+    """
+    animations = accessors.header.get("animations", [])
+    resting: dict[tuple[int, int], tuple[int, str]] = {}
+    moved: set[tuple[int | None, str]] = set()
+    for number, animation in enumerate(animations):
+        for k, channel in enumerate(animation["channels"]):
+            target, sampler = channel["target"], animation["samplers"][channel["sampler"]]
+            part = target.get("node"), target["path"]
+            named = {"extensions", "extras"} & {*animation, *channel, *target}
+            if named or not _is_at_rest(accessors, sampler, *part, tolerance):
+                moved.add(part)
+            else:
+                resting[number, k] = part
+    found = {place for place, part in resting.items() if part not in moved}
+    for number, animation in enumerate(animations):
+        inputs = [animation["samplers"][channel["sampler"]]["input"] for channel in animation["channels"]]
+        ends = [float(accessors.array(one)[-1, 0]) for one in inputs]
+        last = [(number, k) for k, end in enumerate(ends) if end == max(ends)]
+        if found.issuperset(last):
+            found.remove(last[0])
+    return found
+
+
+def _is_at_rest(accessors: Accessors, sampler: dict[str, Any], node: int | None, path: str, tolerance: float) -> bool:
+    """Whether a sampler of floats shows what a node says."""
+    kind = accessors.header["accessors"][sampler["output"]]["componentType"]
+    if node is None or path not in _REST or kind != _FLOAT or sampler.get("interpolation") == "CUBICSPLINE":
+        return False
+    rest = np.array(accessors.header["nodes"][node].get(path, _REST[path]), np.float64)
+    values = accessors.array(sampler["output"]).astype(np.float64)
+    ways = (rest, -rest) if path == "rotation" else (rest,)
+    return any(np.abs(values - way).max() <= _most(values, path, tolerance) for way in ways)
+
+
+def _most(points: np.ndarray, path: str, tolerance: float) -> float:
+    """The tolerance of values [n, k]."""
+    extent = np.ptp(points, axis=0).max() + _ROUNDING * np.abs(points).max()
+    return tolerance if path == "rotation" else tolerance * float(extent)
 
 
 def _between(first: np.ndarray, last: np.ndarray, share: np.ndarray, turns: bool) -> np.ndarray:

@@ -31,7 +31,7 @@ from hra.domains.meshes.files.gltf_draco import NAME as DRACO
 from hra.domains.meshes.files.gltf_draco import packed
 from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import read_uri
-from hra.domains.meshes.files.gltf_keys import enough_keys, needed_keys
+from hra.domains.meshes.files.gltf_keys import channels_at_rest, enough_keys, needed_keys
 from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
 from hra.domains.meshes.files.gltf_primitives import triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
@@ -201,10 +201,11 @@ class GltfScene:
         notes : extras of the nodes of each level.
         more : further vertices, numbered on from those of whichever primitive uses them.
         images : files in place of some images, by their numbers.
-        short : the same scene in fewer bytes: without keys of animations that change nothing, each vertex and array
-            once, joints as bytes where these hold their numbers, and one view for all arrays of a kind. Accessors and
-            views get other numbers, unless an extension may refer to them.
-        tolerance : of keys of animations that short files leave out, see `enough_keys`; 0 for the same animation.
+        short : the same scene in fewer bytes: without keys and tracks of animations that change nothing, each vertex
+            and array once, joints as bytes where these hold their numbers, and one view for all arrays of a kind.
+            Accessors and views get other numbers, unless an extension may refer to them.
+        tolerance : of keys and tracks that short files leave out, see `enough_keys` and `channels_at_rest`; 0 for
+            the same animation with all tracks.
 
         Warns
         -----
@@ -343,26 +344,38 @@ class _Written:
         return {one: path for one, paths in found.items() for path in paths if len(paths) == 1 and path in _MOVES}
 
     def _shorten_animations(self) -> None:
-        """Write the keys that are needed."""
+        """Write the channels and keys that are needed."""
+        paths = self._paths() if self.tolerance else {}
+        resting = channels_at_rest(self.scene.accessors, self.tolerance) if self.tolerance else set()
+        sources = self.scene.accessors.header.get("animations", [])
+        for number, (animation, source) in enumerate(zip(self.header.get("animations", []), sources, strict=True)):
+            channels, samplers = animation["channels"], animation["samplers"]
+            kept = [channel for k, channel in enumerate(channels) if (number, k) not in resting]
+            gone = {channel["sampler"] for channel in channels} - {channel["sampler"] for channel in kept}
+            rows = [k for k in range(len(samplers)) if k not in gone]
+            for k in rows:
+                self._shorten(samplers[k], source["samplers"][k], paths.get(id(source["samplers"][k])))
+            for channel in kept:
+                channel["sampler"] = rows.index(channel["sampler"])
+            animation |= {"channels": kept, "samplers": [samplers[k] for k in rows]}
+
+    def _shorten(self, sampler: dict[str, Any], source: Mapping[str, Any], path: str | None) -> None:
+        """Write the keys of a sampler that are needed; of one that moves ``path`` those that look the same."""
 
         def written(old: int, rows: np.ndarray, bounds: bool) -> int:
             return self._accessor(np.ascontiguousarray(rows).tobytes(), {}, self._like(old, rows, bounds))
 
-        paths = self._paths() if self.tolerance else {}
-        sources = self._samplers(self.scene.accessors.header)
-        for sampler, source in zip(self._samplers(self.header), sources, strict=True):
-            times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
-            kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
-            path = paths.get(id(source))
-            if path and self.tolerance and source.get("interpolation", "LINEAR") == "LINEAR":
-                kept = kept[enough_keys(times[kept, 0], values[kept], path, self.tolerance)]
-            if len(kept) < len(times):
-                values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])
-            # The format asks for bounds of times alone.
-            sampler["input"] = written(source["input"], times[kept], bounds=True)
-            sampler["output"] = written(source["output"], values, bounds=False)
-            if sampler.get("interpolation") == "LINEAR":  # what is meant without it, too
-                del sampler["interpolation"]
+        times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
+        kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
+        if path and source.get("interpolation", "LINEAR") == "LINEAR":
+            kept = kept[enough_keys(times[kept, 0], values[kept], path, self.tolerance)]
+        if len(kept) < len(times):
+            values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])
+        # The format asks for bounds of times alone.
+        sampler["input"] = written(source["input"], times[kept], bounds=True)
+        sampler["output"] = written(source["output"], values, bounds=False)
+        if sampler.get("interpolation") == "LINEAR":  # what is meant without it, too
+            del sampler["interpolation"]
 
     def _replace(
         self, triangles: Mapping[Place, np.ndarray | None], meshes: list[dict[str, Any]], known: dict[Any, Any]

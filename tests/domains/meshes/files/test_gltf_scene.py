@@ -173,6 +173,63 @@ def test_a_short_file_moves_as_the_source_does(extension: bool, tmp_path: Path) 
         assert referred == set(range(len(header["accessors"])))
 
 
+def resting(tmp_path: Path, rows: dict[str, list[list[float]]], more: list[Any] | None = None) -> dict[str, Any]:
+    """The animations of a short file of a node with a place of its own, one second each, with these tracks by path."""
+    scene = Scene(3)
+    scene.header["nodes"][0] |= {"translation": [1.0, 2.0, 3.0], "rotation": [0.0, 0.6, 0.0, 0.8]}
+    scene.header["animations"] = []
+    for one in [rows, *(more or [])]:
+        samplers, channels = [], []
+        for path, values in one.items():
+            times = np.linspace(0, 1, len(values), dtype=np.float32)[:, None]
+            samplers.append({"input": scene.add(times, bounds=True), "output": scene.add(np.array(values, "f4"))})
+            channels.append({"sampler": len(channels), "target": {"node": 0, "path": path}})
+        scene.header["animations"].append({"samplers": samplers, "channels": channels})
+    source = GltfScene.open(scene.write(tmp_path / "scene.glb"))
+    (tmp_path / "short.glb").write_bytes(source.glb([], short=True, tolerance=2.0**-14))
+    found = GltfScene.open(tmp_path / "short.glb").accessors
+    return {
+        "tracks": [
+            {c["target"]["path"]: found.array(a["samplers"][c["sampler"]]["output"]).tolist() for c in a["channels"]}
+            for a in found.header["animations"]
+        ],
+        "ends": [max(float(found.array(s["input"]).max()) for s in a["samplers"]) for a in found.header["animations"]],
+    }
+
+
+REST, TURN = [[1.0, 2.0, 3.0]] * 2, [[0.0, 0.6, 0.0, 0.8], [0.0, -0.6, 0.0, -0.8]]
+GROWN = [[1.0, 1.0, 1.0], [1.0, 2.0, 1.0]]
+
+
+def test_short_files_leave_out_what_no_animation_moves(tmp_path: Path) -> None:
+    found = resting(tmp_path, {"translation": REST, "rotation": TURN[:1] * 2, "scale": GROWN})
+    assert found == {"tracks": [{"scale": GROWN}], "ends": [1.0]}
+    # A part that another animation moves is led back by this one, and one that ends last says when.
+    moved = [[1.0, 2.0, 3.0], [1.0, 2.0, 4.0]]
+    found = resting(tmp_path, {"translation": REST}, [{"translation": moved}])
+    assert found == {"tracks": [{"translation": REST}, {"translation": moved}], "ends": [1.0, 1.0]}
+    found = resting(tmp_path, {"translation": REST, "rotation": TURN})
+    assert [len(one) for one in found["tracks"]] == [1] and found["ends"] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("translation", [[1.0, 2.0, 3.0], [1.0, 2.0, 3.01], [1.0, 2.0, 3.0]]),
+        ("translation", [[1.001, 2.0, 3.0]] * 2),
+        ("rotation", [[0.0, 0.6, 0.0, 0.8], [0.001, 0.6, 0.0, 0.8]]),
+        ("scale", [[1.0, 1.0, 1.001]] * 2),
+    ],
+)
+def test_what_moves_or_stands_elsewhere_keeps_its_channels(
+    path: str, values: list[list[float]], tmp_path: Path
+) -> None:
+    found = resting(
+        tmp_path, {path: values, "scale" if path != "scale" else "rotation": (GROWN if path != "scale" else TURN)}
+    )
+    assert path in found["tracks"][0]
+
+
 @pytest.mark.parametrize("most", [255, 256])
 def test_a_short_file_draws_the_same_corners(most: int, tmp_path: Path) -> None:
     """Each vertex and array is written once, in one view for all arrays of a kind; joints are bytes if they fit."""
