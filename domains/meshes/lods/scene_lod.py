@@ -210,21 +210,19 @@ def _clusters(
 
 def _cuts(vertices: SceneVertices, clusters: ClusterMesh, counts: list[int]) -> list[np.ndarray]:
     """Cuts of at most ``counts`` triangles, each a refinement of the next; those of meshes left as they are count."""
-    stand_in, least = vertices.stand_in, clusters.root_triangle_count
+    stand_in, least, asked = vertices.stand_in, clusters.root_triangle_count, counts[-1]
     spare = np.full(len(counts), stand_in.left)
     while True:
-        if counts[-1] < least + spare[-1]:
-            coarsest = least + spare[-1]
-            warn(
-                f"{vertices.scene.where}: {counts[-1]} triangles were asked for, and the coarsest level has {coarsest}"
-            )
-            counts = [max(count, int(coarsest)) for count in counts]
+        counts = [max(count, int(least + spare[-1])) for count in counts]
         with _weighed_unevenly():
             cuts = nested_cuts(clusters, [max(n, least) for n in (np.array(counts) - spare).tolist()])
         totals = [stand_in.count(vertices.by_place(clusters.triangles(cut))) for cut in cuts]
         # Primitives whose triangles are all gone keep one, for which there must be room.
         over = np.maximum(np.array(totals) - counts, 0)
         if not over.any() or spare.max() >= stand_in.left + len(stand_in.place):
+            if asked < counts[-1]:
+                what = f"{asked} triangles were asked for, and the coarsest level has {totals[-1]}"
+                warn(f"{vertices.scene.where}: {what}")
             return cuts
         spare += over
 

@@ -999,11 +999,17 @@ def test_levels_are_checked(tmp_path: Path) -> None:
         meshes.scene_lod(tmp_path / "scene.ply", [0.5])
 
 
-def test_a_count_that_cannot_be_had_is_named(tmp_path: Path) -> None:
-    path = Scene(33).write(tmp_path / "scene.glb")
-    with pytest.warns(RepairWarning, match="2 triangles were asked for, and the coarsest level has"):
-        lod = meshes.scene_lod(path, [1000, 2])
+def test_a_count_that_cannot_be_had_is_named_once(tmp_path: Path) -> None:
+    scene = Scene(33)
+    # As many parts as the coarsest clusters have triangles: some lose all of theirs, and keep one.
+    parts = np.array_split(scene.triangles, 24)
+    primitives = [scene.primitive | {"indices": scene.add(one.reshape(-1, 1).astype(np.uint16))} for one in parts]
+    scene.header["meshes"][0]["primitives"] = primitives
+    with pytest.warns(RepairWarning, match="2 triangles were asked for, and the coarsest level has") as caught:
+        lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1000, 2])
     assert 500 < lod.triangles[0] <= 1000 and 2 < lod.triangles[1] < 200
+    named = [str(one.message) for one in caught if "asked for" in str(one.message)]
+    assert len(named) == 1 and named[0].endswith(f"the coarsest level has {lod.triangles[1]}")
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
