@@ -9,7 +9,7 @@ of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores t
 tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
 the largest number of a track (weights of targets to 2^-12), translations to that of its way, and times to 2^-15 of a
 second; what targets add to normals is rounded to 2^-11. Nodes say single floats with no more digits than these need.
-Weights of skins, joints and colours stay exact.
+Weights of skins are rounded to 2^-12 with the same sum. Joints and colours stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
 KHR_mesh_quantization.
@@ -55,8 +55,11 @@ _LONGEST_ELEMENT = 256
 _STEPS, _FINE, _DIRECTION_BITS = 2.0**15, 2.0**-16, 10
 # And the steps of what morph targets add to normals, and of times, in seconds.
 _TURN, _INSTANT = 2.0**-11, 2.0**-15
-# Steps of weights of morph targets, which move less than the mesh is long, and a float's last but one digit.
+# Steps of weights of skins and of morph targets, as what they move is a part of the mesh's length, and a float's last
+# but one digit.
 _WEIGHTS, _DIGITS = 2.0**12, 2.0**-22
+# How far sums of weights of skins may be from 1.
+_UNEVEN = 0.01
 # The filter holds whole numbers of 24 bits and exponents of 8, with signs.
 _MOST, _EXPONENTS = 2.0**23 - 1, range(-100, 100)
 # Extensions of primitives that name neither single vertices nor triangles.
@@ -98,6 +101,22 @@ def _brief(numbers: Sequence[float]) -> list[float]:
     short = [float(str(x)) for x in floats]
     kept = [y if float(x) == z else z for x, y, z in zip(floats, short, numbers, strict=True)]
     return [int(x) if x in (0, 1, -1) else x for x in kept]
+
+
+def rounded_weights(weights: np.ndarray) -> np.ndarray:
+    """Weights of skins float [n, k] in steps of 2^-12, each row with the same sum; exact where sums are not 1 or 0.
+
+    The largest remainders are rounded up, so that none moves by more than a step.
+    """
+    totals = weights.sum(axis=1, dtype=np.float64)
+    even = ((np.abs(totals - 1) <= _UNEVEN) | (totals == 0)).all() and (weights >= 0).all()
+    if weights.dtype.kind != "f" or not even:
+        return weights
+    scaled = weights.astype(np.float64) * _WEIGHTS
+    whole = np.floor(scaled)
+    missing = np.rint(totals * _WEIGHTS) - whole.sum(axis=1)
+    rank = np.argsort(np.argsort(whole - scaled, axis=1, kind="stable"), axis=1, kind="stable")
+    return ((whole + (rank < missing[:, None])) / _WEIGHTS).astype(np.float32)
 
 
 def repacked(file: bytes, compression: Compression) -> bytes:
@@ -252,6 +271,7 @@ class _Packing:
         """Round what is worth it."""
         self.header |= with_brief_nodes(self.header)
         steps, fine, splines = self._position_steps(), _FINE / _enlarged(self.header), self._splines()
+        joints = self._joints()
         for number, array in list(self.arrays.items()):
             names = {name for _, name in self.roles[number]}
             kinds = {kind for kind, _ in self.roles[number]}
@@ -263,6 +283,11 @@ class _Packing:
                 self._exponential(number, array, fine)
             elif kinds == {"vertex"} and len(names) == 1 and names <= {"NORMAL", "TANGENT"}:
                 self._octahedral(number, array)
+            elif number in joints:
+                rounded = rounded_weights(array)
+                # Joints that lose their weights say nothing.
+                self.arrays[joints[number]][(rounded == 0) & rounded.any(axis=1, keepdims=True)] = 0
+                self._exponential(number, rounded, 1 / _WEIGHTS)
             elif kinds == {"target"} and names <= {"NORMAL", "TANGENT"}:
                 self._exponential(number, array, _TURN)
             elif names == {"time"}:
@@ -277,6 +302,21 @@ class _Packing:
                 else:
                     step = largest / (_WEIGHTS if names == {"weights"} else _STEPS)
                 self._exponential(number, array, step)
+
+    def _joints(self) -> dict[int, int]:
+        """The joints of weights, by accessor: of pairs that belong to each other alone and are all of a vertex."""
+        pairs, several = set(), set()
+        for primitive in self._primitives():
+            named = primitive["attributes"]
+            pairs.add((named.get("WEIGHTS_0"), named.get("JOINTS_0")))
+            several |= {named.get("WEIGHTS_0")} if "WEIGHTS_1" in named else set()
+        found = {}
+        for weights, joints in pairs:
+            both = weights in self.arrays and joints in self.arrays and weights not in several
+            alone = both and sum(weights == one or joints == other for one, other in pairs) == 1
+            if alone and len(self.roles[weights]) == len(self.roles[joints]) == 1:
+                found[weights] = joints
+        return found
 
     def _splines(self) -> dict[int, int]:
         """The keys of each accessor that has values between tangents."""

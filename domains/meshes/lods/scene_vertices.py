@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from hra.domains.meshes.building.settings import Workers, processors
-from hra.domains.meshes.files.gltf_packing import position_step, with_brief_nodes
-from hra.domains.meshes.files.gltf_poses import joint_matrices
+from hra.domains.meshes.files.gltf_accessors import Accessors
+from hra.domains.meshes.files.gltf_packing import position_step, rounded_weights, with_brief_nodes
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, skinned
 from hra.domains.meshes.files.gltf_scene import GltfScene, Moved, Place
-from hra.domains.meshes.lods.at_rest import Surface, distances_alone, posed, poses
+from hra.domains.meshes.lods.at_rest import Pose, Surface, distances_alone, posed, poses
 from hra.domains.meshes.lods.refitting import Refit, Refitting
 from hra.domains.meshes.lods.stand_in import StandIn, numbered_features
 from hra.domains.meshes.mesh.attributes import VertexAttributes, concatenate
@@ -160,36 +162,42 @@ class SceneVertices:
     def rounding(self) -> float:
         """By how much rounded files move surfaces at most where the scene shows them: half of a step along each axis.
 
-        A skin moves a vertex by means of its joints' matrices, targets add rounded positions times their weights. The
-        numbers of nodes are rounded, too, which moves most what is far from its node.
+        A skin moves a vertex by means of its joints' matrices, targets add rounded positions times their weights. Nodes
+        and weights of skins are rounded, too, which moves most what is far from the middle.
         """
         header, accessors, most = self.scene.accessors.header, self.scene.accessors, 0.0
-        views = replace(accessors.views, header=with_brief_nodes(header))
-        brief = replace(self.scene, accessors=replace(accessors, views=views))
-        new, (number, inside, _) = poses(brief), self._inside()
+        rounded = self._rounded()
+        new, (number, inside, _) = poses(rounded), self._inside()
         for mesh, ways in poses(self.scene).items():
-            primitives = header["meshes"][mesh]["primitives"]
+            primitives = [p for p in header["meshes"][mesh]["primitives"] if "POSITION" in p["attributes"]]
             own = [k for k, place in enumerate(self.stand_in.place) if mesh in dict(self.stand_in.alike(place))]
-            points = [accessors.scale(p["attributes"]["POSITION"]) for p in primitives if "POSITION" in p["attributes"]]
+            points = [accessors.scale(p["attributes"]["POSITION"]) for p in primitives]
             # As files have them: half a digit more may be a step twice as large.
             points.append(inside[np.isin(number, own)].astype(np.float32))
-            half, far = position_step(points) / 2, max(_farthest(one) for one in points)
+            half, every = position_step(points) / 2, np.concatenate(points).astype(np.float64)
+            middle = (every.min(axis=0) + every.max(axis=0)) / 2 if len(every) else np.zeros(3)
             targets = [
                 accessors.scale(t["POSITION"]) for p in primitives for t in p.get("targets", []) if "POSITION" in t
             ]
             aside = max([_farthest(one) for one in targets], default=0.0)
             for old, now in zip(ways, new[mesh], strict=True):
                 weights = sum(map(abs, old.weights))
-                before, after = (
-                    way.matrices if way.skin is None else joint_matrices(of, way.skin)
-                    for way, of in ((old, accessors), (now, brief.accessors))
-                )
-                longest = np.linalg.norm(after[:, :3, :3], 2, axis=(1, 2)).max()
-                gone = after - before
-                turned = np.linalg.norm(gone[:, :3, :3], 2, axis=(1, 2)) * (far + aside * weights)
-                moved = (turned + np.linalg.norm(gone[:, :3, 3], axis=1)).max()
-                most = max(most, float(math.sqrt(3) * half * longest * (1 + weights) + moved))
+                matrices = now.matrices if now.skin is None else joint_matrices(rounded.accessors, now.skin)
+                longest = float(np.linalg.norm(matrices[:, :3, :3], 2, axis=(1, 2)).max())
+                radius = _farthest(every - middle) + aside * weights
+                before, after = _shown(accessors, primitives, old), _shown(rounded.accessors, primitives, now)
+                gone = [_moved(other - one, middle, radius) for one, other in zip(before, after, strict=True)]
+                most = max(most, math.sqrt(3) * half * longest * (1 + weights) + max(gone, default=0.0))
         return most
+
+    def _rounded(self) -> GltfScene:
+        """The scene with nodes and weights of skins as rounded files have them."""
+        header, accessors = self.scene.accessors.header, self.scene.accessors
+        named = [p["attributes"] for mesh in header.get("meshes", []) for p in mesh["primitives"]]
+        single = {one["WEIGHTS_0"] for one in named if "WEIGHTS_0" in one and "WEIGHTS_1" not in one}
+        weights = {number: rounded_weights(accessors.array(number)) for number in single}
+        views = replace(accessors.views, header=with_brief_nodes(header))
+        return replace(self.scene, accessors=replace(accessors, views=views, unpacked=accessors.unpacked | weights))
 
     def _of_primitives(self, parts: Sequence[int], triangles: np.ndarray) -> np.ndarray:
         """The ``triangles`` that these primitives have; a primitive left without any keeps its first."""
@@ -218,6 +226,24 @@ class SceneVertices:
 def _farthest(points: np.ndarray) -> float:
     """How far points [n, 3] are from 0 at most."""
     return float(np.linalg.norm(points.astype(np.float64), axis=1).max(initial=0))
+
+
+def _shown(accessors: Accessors, primitives: Sequence[Mapping[str, Any]], pose: Pose) -> list[np.ndarray]:
+    """Matrices [n, 4, 4] that show a mesh in a pose: its own, or those of all vertices of each primitive."""
+    if pose.skin is None:
+        return [pose.matrices]
+    joints, where = joint_matrices(accessors, pose.skin), accessors.views.where
+    counts = [len(accessors.array(primitive["attributes"]["POSITION"])) for primitive in primitives]
+    return [
+        skinned(joints, influences(accessors, primitive, where), count, where)
+        for primitive, count in zip(primitives, counts, strict=True)
+    ]
+
+
+def _moved(change: np.ndarray, middle: np.ndarray, radius: float) -> float:
+    """How far matrices that change by these [n, 4, 4] move points in a sphere at most."""
+    turned = np.linalg.norm(change[:, :3, :3], axis=(1, 2)) * radius
+    return float((turned + np.linalg.norm(change[:, :3, :3] @ middle + change[:, :3, 3], axis=1)).max(initial=0))
 
 
 def _numbers_of(source: VertexAttributes | None) -> dict[str, np.ndarray]:

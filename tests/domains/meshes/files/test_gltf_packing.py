@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hra.domains import meshes
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
 from hra.domains.meshes.files.gltf_files import split_glb
-from hra.domains.meshes.files.gltf_packing import position_step, repacked
+from hra.domains.meshes.files.gltf_packing import position_step, repacked, rounded_weights
+from hra.domains.meshes.files.gltf_poses import influences, joint_matrices, skinned, transformed
 from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.domains.meshes.mesh.triangle_mesh import TriangleMesh
 from hra.errors import HraError
@@ -178,7 +179,8 @@ def test_rounded_files_say_by_how_much(tmp_path: Path) -> None:
         assert (places == np.rint(places)).all()
         order = [np.lexsort(np.rint(one["TEXCOORD_0"] * 64).T) for one in (there, here)]
         apart = {name: np.abs(there[name][order[0]] - here[name][order[1]]).max() for name in there}
-        assert apart["TEXCOORD_0"] <= 2.0**-17 and apart["COLOR_0"] == apart["WEIGHTS_0"] == apart["_WEAR"] == 0
+        assert apart["TEXCOORD_0"] <= 2.0**-17 and apart["COLOR_0"] == apart["_WEAR"] == 0
+        assert 0 < apart["WEIGHTS_0"] <= 2.0**-12 and (here["WEIGHTS_0"].sum(axis=1) == 1).all()
         assert 0 < apart["POSITION"] <= step / 2 and apart["1 POSITION"] <= step / 2
         assert 0 < apart["0 NORMAL"] <= 2.0**-12 and apart["NORMAL"] < 0.004 and apart["TANGENT"] < 0.004
         assert (np.sign(there["TANGENT"][order[0], 3]) == np.sign(here["TANGENT"][order[1], 3])).all()
@@ -305,6 +307,67 @@ def test_rounding_counts_where_the_scene_shows_it_largest(scale: float, tmp_path
     plain, rounded = (meshes.scene_lod(source, [0.5], compression=how) for how in ("none", "rounded"))
     expected = HALF * position_step([scene.positions]) * scale * 3.5
     assert rounded.chain.errors - plain.chain.errors == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 60), st.integers(0, 2**32 - 1), st.sampled_from([1e-6, 0.02, 1.0]))
+def test_rounded_weights_have_the_same_sums(count: int, seed: int, least: float) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.random((count, 4)) * np.where(rng.random((count, 4)) < 0.4, least, 1)
+    weights[rng.random(count) < 0.2] = 0
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    weights = weights.astype(np.float32)
+    rounded = rounded_weights(weights)
+    assert (rounded.sum(axis=1) == np.rint(weights.sum(axis=1))).all() and rounded.dtype == np.float32
+    assert (rounded * 4096 == np.rint(rounded * 4096)).all() and (rounded >= 0).all()
+    assert np.abs(rounded.astype(np.float64) - weights).max() < 2.0**-12
+    for uneven in (weights * np.float32(0.9), weights - np.float32(0.1), np.rint(weights * 255).astype(np.uint8)):
+        assert (rounded_weights(uneven) == uneven).all() or not weights.any()
+
+
+def test_joints_without_weights_say_nothing_and_shared_ones_stay(tmp_path: Path) -> None:
+    scene = Scene(5)
+    scene.skin()
+    weights = np.tile(np.array([0.99999, 0.00001, 0, 0], np.float32), (25, 1))
+    weights[7] = 0
+    joints = np.tile(np.array([0, 1, 1, 0], np.uint8), (25, 1))
+    joints[7] = 1
+    scene.primitive["attributes"] |= {"JOINTS_0": scene.add(joints), "WEIGHTS_0": scene.add(weights)}
+    place = scene.primitive["attributes"]
+    after = packed(scene, tmp_path, "rounded")[1].accessors
+    found, kept = after.array(place["JOINTS_0"]), after.array(place["WEIGHTS_0"])
+    empty = ~kept.any(axis=1)
+    assert (found[empty] == 1).all() and empty.sum() == 1 and (found[~empty] == 0).all()
+    assert (kept[~empty] == [1, 0, 0, 0]).all()
+    other = scene.primitive | {"attributes": place | {"WEIGHTS_0": scene.add(weights[::-1].copy())}}
+    scene.header["meshes"][0]["primitives"].append(other)
+    before, after = packed(scene, tmp_path, "rounded")
+    assert (np.sort(columns(before)["WEIGHTS_0"], 0) == np.sort(columns(after)["WEIGHTS_0"], 0)).all()
+    scene.header["meshes"][0]["primitives"].pop()
+    place |= {"WEIGHTS_1": scene.add(weights), "JOINTS_1": scene.add(joints)}
+    before, after = packed(scene, tmp_path, "rounded")
+    assert (np.sort(columns(before)["WEIGHTS_0"], 0) == np.sort(columns(after)["WEIGHTS_0"], 0)).all()
+
+
+def test_weights_of_a_bent_skin_count(tmp_path: Path) -> None:
+    scene = sheet(38)
+    scene.skin()
+    bent = np.sqrt(0.5)
+    scene.header["nodes"][-1] |= {"rotation": [0, 0, float(bent), float(bent)], "translation": [0.5, 3.0, 0]}
+    source = scene.write(tmp_path / "scene.glb")
+    plain, rounded = (meshes.scene_lod(source, [0.999], compression=how) for how in ("none", "rounded"))
+    (tmp_path / "finest.glb").write_bytes(repacked(source.read_bytes(), "rounded"))
+    places = []
+    for path in (source, tmp_path / "finest.glb"):
+        read = GltfScene.open(path)
+        primitive, at = read.primitive((0, 0)), read.accessors
+        own = skinned(joint_matrices(at, 0), influences(at, primitive, ""), 38**2, "")
+        points = transformed(at.scale(primitive["attributes"]["POSITION"]).astype(np.float64), own)
+        order = np.lexsort(np.rint(at.scale(primitive["attributes"]["TEXCOORD_0"]) * 64).T)
+        places.append(points[order])
+    moved = float(np.linalg.norm(places[0] - places[1], axis=1).max())
+    stated = rounded.chain.errors[0] - plain.chain.errors[0]
+    assert 5 * position_step([scene.positions]) < moved <= stated < 3 * moved
 
 
 def test_what_cannot_be_rounded_stays_exact(tmp_path: Path) -> None:
