@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _FLOAT = 5126
 # What nodes without these words say.
-_REST = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
+REST = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
 # Between two keys at most this many are left out, so that long animations take time in proportion to their length.
 _LONGEST = 64
 # Values from a track's start that are this share of its tolerance are as large as rounding.
@@ -45,7 +45,7 @@ def enough_keys(times: np.ndarray, values: np.ndarray, path: str, tolerance: flo
 
     Parameters
     ----------
-    times : [n], rising; values : float [n, k]; path : "rotation", "translation" or "scale".
+    times : [n], rising; values : float [n, k]; path : "rotation", "translation", "scale" or "weights".
     tolerance : of rotations, in components of quaternions; of others a share of how far they move.
     """
     points, moments, turns = values.astype(np.float64), times.astype(np.float64), path == "rotation"
@@ -98,9 +98,9 @@ def channels_at_rest(accessors: Accessors, tolerance: float) -> set[tuple[int, i
 def _is_at_rest(accessors: Accessors, sampler: dict[str, Any], node: int | None, path: str, tolerance: float) -> bool:
     """Whether a sampler of floats shows what a node says."""
     kind = accessors.header["accessors"][sampler["output"]]["componentType"]
-    if node is None or path not in _REST or kind != _FLOAT or sampler.get("interpolation") == "CUBICSPLINE":
+    if node is None or path not in REST or kind != _FLOAT or sampler.get("interpolation") == "CUBICSPLINE":
         return False
-    rest = np.array(accessors.header["nodes"][node].get(path, _REST[path]), np.float64)
+    rest = np.array(accessors.header["nodes"][node].get(path, REST[path]), np.float64)
     values = accessors.array(sampler["output"]).astype(np.float64)
     ways = (rest, -rest) if path == "rotation" else (rest,)
     return any(np.abs(values - way).max() <= _most(values, path, tolerance) for way in ways)

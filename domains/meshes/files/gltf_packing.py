@@ -8,7 +8,7 @@ Rounded files keep these floats: positions are multiples of a power of two, at l
 of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
 tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
 the largest number of a track (weights of targets to 2^-12), translations to that of its way, and times to 2^-15 of a
-second; what targets add to normals is rounded to 2^-11. Nodes say single floats with no more digits than these need.
+second; what targets add to normals is rounded to 2^-11. Nodes say single floats in eight digits.
 Weights of skins are rounded to 2^-12 with the same sum. Joints and colours stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
@@ -34,6 +34,7 @@ from hra.domains.meshes.files.gltf_accessors import (
 )
 from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import split_glb
+from hra.domains.meshes.files.gltf_keys import REST
 from hra.domains.meshes.files.gltf_meshopt import NAMES, meshopt_codec
 from hra.domains.meshes.files.gltf_primitives import is_blended
 from hra.domains.meshes.files.write_glb import QUANTIZATION, container
@@ -85,22 +86,35 @@ def position_step(parts: Sequence[np.ndarray]) -> float:
 
 
 def with_brief_nodes(header: dict[str, Any]) -> dict[str, Any]:
-    """A header whose nodes say where they are with no more digits than tell single floats apart.
+    """A header whose nodes say where they are in few digits: single floats, 10^-7 of the largest number of a vector.
 
-    Doubles that are no single floats stay: places on a globe need them.
+    Vectors of doubles keep theirs, as places on a globe need them. What nodes without words say is not said.
     """
-    places = {"matrix", "translation", "rotation", "scale"}
-    nodes = [{key: _brief(x) if key in places else x for key, x in node.items()} for node in header.get("nodes", [])]
+    nodes = []
+    for node in header.get("nodes", []):
+        own = {key: _few_digits(value) if key in REST else value for key, value in node.items()}
+        own |= {"matrix": _brief(node["matrix"])} if "matrix" in node else {}
+        nodes.append({key: value for key, value in own.items() if key not in REST or tuple(value) != REST[key]})
     return {**header, "nodes": nodes} if nodes else header
+
+
+def _few_digits(vector: Sequence[float]) -> list[float]:
+    largest = max(map(abs, vector))
+    if largest == 0 or not all(map(_is_single, vector)):
+        return _brief(vector)
+    places = 7 - math.floor(math.log10(largest))
+    return _brief([round(x, places) for x in vector])
 
 
 def _brief(numbers: Sequence[float]) -> list[float]:
     """The shortest numbers that are the same single floats."""
-    with np.errstate(over="ignore"):  # what is too large for them stays
-        floats = np.array(numbers, np.float64).astype(np.float32)
-    short = [float(str(x)) for x in floats]
-    kept = [y if float(x) == z else z for x, y, z in zip(floats, short, numbers, strict=True)]
-    return [int(x) if x in (0, 1, -1) else x for x in kept]
+    short = [float(str(np.float32(x))) if _is_single(x) else x for x in numbers]
+    return [int(x) if x in (0, 1, -1) else x for x in short]
+
+
+def _is_single(number: float) -> bool:
+    with np.errstate(over="ignore"):  # too large for one
+        return float(np.float32(number)) == number
 
 
 def rounded_weights(weights: np.ndarray) -> np.ndarray:

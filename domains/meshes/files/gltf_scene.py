@@ -49,7 +49,7 @@ _UBYTE, _USHORT, _UINT, _FLOAT = 5121, 5123, 5125, 5126
 _ARRAY_BUFFER, _ELEMENT_BUFFER = 34962, 34963
 _MAX_USHORT_VERTICES = 65_535
 # What linear tracks move without jumps.
-_MOVES = ("rotation", "translation", "scale")
+_MOVES = ("rotation", "translation", "scale", "weights")
 # Bytes of a header that a sparse accessor takes.
 _SPARSE_WORDS = 300
 # Images that scenes pass through and `image_type` does not know: KTX2 of any texels.
@@ -368,7 +368,7 @@ class _Written:
         times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
         kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
         if path and source.get("interpolation", "LINEAR") == "LINEAR":
-            kept = kept[enough_keys(times[kept, 0], values[kept], path, self.tolerance)]
+            kept = kept[enough_keys(times[kept, 0], values.reshape(len(times), -1)[kept], path, self.tolerance)]
         if len(kept) < len(times):
             values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])
         # The format asks for bounds of times alone.
