@@ -118,19 +118,19 @@ def _is_single(number: float) -> bool:
 
 
 def rounded_weights(weights: np.ndarray) -> np.ndarray:
-    """Weights of skins float [n, k] in steps of 2^-12, each row with the same sum; exact where sums are not 1 or 0.
+    """Weights of skins float [n, k] in steps of 2^-12, each row with the same sum; as they are where it is not 1 or 0.
 
     The largest remainders are rounded up, so that none moves by more than a step.
     """
-    totals = weights.sum(axis=1, dtype=np.float64)
-    even = ((np.abs(totals - 1) <= _UNEVEN) | (totals == 0)).all() and (weights >= 0).all()
-    if weights.dtype.kind != "f" or not even:
+    if weights.dtype.kind != "f":
         return weights
-    scaled = weights.astype(np.float64) * _WEIGHTS
+    totals, scaled = weights.sum(axis=1, dtype=np.float64), weights.astype(np.float64) * _WEIGHTS
+    even = ((np.abs(totals - 1) <= _UNEVEN) | (totals == 0)) & (weights >= 0).all(axis=1)
     whole = np.floor(scaled)
     missing = np.rint(totals * _WEIGHTS) - whole.sum(axis=1)
     rank = np.argsort(np.argsort(whole - scaled, axis=1, kind="stable"), axis=1, kind="stable")
-    return ((whole + (rank < missing[:, None])) / _WEIGHTS).astype(np.float32)
+    rounded = ((whole + (rank < missing[:, None])) / _WEIGHTS).astype(np.float32)
+    return np.where(even[:, None], rounded, weights)
 
 
 def repacked(file: bytes, compression: Compression) -> bytes:
@@ -299,6 +299,8 @@ class _Packing:
                 self._octahedral(number, array)
             elif number in joints:
                 rounded = rounded_weights(array)
+                if (rounded * _WEIGHTS % 1).any():
+                    continue
                 # Joints that lose their weights say nothing.
                 self.arrays[joints[number]][(rounded == 0) & rounded.any(axis=1, keepdims=True)] = 0
                 self._exponential(number, rounded, 1 / _WEIGHTS)

@@ -323,8 +323,11 @@ def test_rounded_weights_have_the_same_sums(count: int, seed: int, least: float)
     assert (rounded.sum(axis=1) == np.rint(weights.sum(axis=1))).all() and rounded.dtype == np.float32
     assert (rounded * 4096 == np.rint(rounded * 4096)).all() and (rounded >= 0).all()
     assert np.abs(rounded.astype(np.float64) - weights).max() < 2.0**-12
-    for uneven in (weights * np.float32(0.9), weights - np.float32(0.1), np.rint(weights * 255).astype(np.uint8)):
-        assert (rounded_weights(uneven) == uneven).all() or not weights.any()
+    uneven = weights * np.float32(0.9)
+    for kept in (uneven, weights - np.float32(0.1), np.rint(weights * 255).astype(np.uint8)):
+        assert (rounded_weights(kept) == kept).all()
+    both = rounded_weights(np.concatenate([uneven, weights]))
+    assert (both == np.concatenate([uneven, rounded])).all()
 
 
 def test_joints_without_weights_say_nothing_and_shared_ones_stay(tmp_path: Path) -> None:
