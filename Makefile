@@ -20,10 +20,10 @@ demo: $(VENV)/.demo ## install into .venv and write the demo's report to out/
 	$(BIN)/hra demo --out out/
 
 # Types take minutes of one core: beside the tests, lint uses what those leave idle. What is wrong is told at once, and
-# printed last.
+# printed last. Prose is left out (-o): tests/test_prose.py checks the same files.
 test: $(VENV)/.test ## install into .venv, check style, types and import rules, run the tests
 	@echo "Checking style and types beside the tests ..."
-	@{ $(MAKE) -s lint >$(VENV)/lint.txt 2>&1 || { echo "Style or types are wrong; see $(VENV)/lint.txt"; false; } } & lint=$$!; \
+	@{ $(MAKE) -s -o prose lint >$(VENV)/lint.txt 2>&1 || { echo "Style or types are wrong; see $(VENV)/lint.txt"; false; } } & lint=$$!; \
 	$(BIN)/pytest -q -n 2 --dist loadfile --disable-warnings; tests=$$?; \
 	wait $$lint; lint=$$?; [ $$lint = 0 ] || cat $(VENV)/lint.txt; exit $$((tests | lint))
 
