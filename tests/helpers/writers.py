@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Callable
@@ -132,9 +133,14 @@ def _listed(folder: Path) -> list[bytes]:
     return contents
 
 
+@functools.cache  # two contents of a mesh take seconds to build
+def _writer(kind: str) -> Writer:
+    return WRITERS[kind]()
+
+
 def prepared(kind: str, folder: Path) -> tuple[Writer, Path, set[bytes]]:
     """A writer, its target with one of the contents, and what the target may ever be."""
-    writer = WRITERS[kind]()
+    writer = _writer(kind)
     target = folder / writer.name
     if writer.folder:
         target.mkdir()
