@@ -6,6 +6,7 @@ could not call. `hra.console` holds the parts that commands share.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ __all__ = ["app", "main"]
 # Threads of OpenBLAS (NumPy) and OpenMP (torch) spin before they sleep, each on a core, at the start and after each
 # product: a tenth of short commands on two cores. The libraries read this when they are imported.
 _WAITING = {"OPENBLAS_THREAD_TIMEOUT": "4", "OMP_WAIT_POLICY": "PASSIVE"}
+# Imports make a hundred thousand objects that stay, and compiling millions: to look through them finds nothing.
+_OBJECTS_PER_COLLECTION = 200_000
 INTERRUPTED = "interrupted: what was not finished was not written"
 
 
@@ -45,6 +48,7 @@ def main() -> None:
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if usual:
         signal.signal(signal.SIGINT, _stop)
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     for name, value in _WAITING.items():
         os.environ.setdefault(name, value)
     from hra.cli.command_line import run

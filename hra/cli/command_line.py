@@ -24,7 +24,6 @@ from hra.errors import HraError, MissingExtra
 from hra.files.limits import enough_memory
 from hra.plugins import available
 
-_OBJECTS_PER_COLLECTION = 100_000
 app = typer.Typer(
     cls=Commands,
     help="Which level of detail where, within this budget?",
@@ -145,8 +144,6 @@ def run(interrupted: str, interrupts: Sequence[int]) -> None:
     interrupted : what is said where the user broke it off.
     interrupts : those that came: compiled code and imports turn the exception of one into another.
     """
-    # Imports and compiling make millions of objects that stay: to look through them again and again finds nothing.
-    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     atexit.register(_spare_last_collection)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
