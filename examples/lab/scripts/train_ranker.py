@@ -138,7 +138,6 @@ def main(pages: int, seed: int) -> None:
         return known
 
     meaning._vectors = remembered
-    meaning._BATCH = 64
     torch.set_num_threads(1)
     made, forms = cases(pages, seed, ambiguous_page), cases(round(_FORMS * pages), seed + 7, labelled_page)
     print(f"{len(made)} and {len(forms)} questions, {len(known)} texts", flush=True)

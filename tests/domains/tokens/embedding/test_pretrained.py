@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from importlib import import_module
 
 import pytest
@@ -26,6 +27,29 @@ def test_sentences_have_the_vectors_that_transformers_gives_them():
     mean = (hidden * mask).sum(1) / mask.sum(1)
     embedded = import_module("hra.domains.tokens.embedding.pretrained").sentence_embedder()(sentences)
     torch.testing.assert_close(embedded, mean / mean.norm(dim=1, keepdim=True), rtol=0, atol=1e-6)
+
+
+@needs_model
+def test_a_sentence_has_the_same_vector_beside_others_as_alone():
+    torch = import_module("torch")
+    embed = import_module("hra.domains.tokens.embedding.pretrained").sentence_embedder()
+    sentences = [f"label {number} of the form " * (1 + number % 9) for number in range(40)]
+    alone = torch.cat([embed([sentence]) for sentence in sentences])
+    torch.testing.assert_close(embed(sentences), alone, rtol=0, atol=1e-6)
+
+
+@needs_model
+def test_short_sentences_beside_a_long_one_cost_what_they_are_long():
+    embed = import_module("hra.domains.tokens.embedding.pretrained").sentence_embedder()
+    long = "a long way " * 80
+
+    def seconds(sentences: list[str]) -> float:
+        started = time.process_time()
+        embed(sentences)
+        return time.process_time() - started
+
+    alone, beside = (min(seconds(sentences) for _ in range(3)) for sentences in ([long], [long, *["Total"] * 15]))
+    assert beside < 4 * alone  # 16 times as long as the long one where all are padded to it
 
 
 @needs_model
