@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
 
-from hra.errors import ArrayError, BackendUnavailable, MissingExtra
+from hra import plugins
+from hra.errors import ArrayError, BackendUnavailable, HraError, MissingExtra
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _DLPACK_HOST = (1, 3)  # CPU memory, page-locked CPU memory
@@ -180,22 +181,37 @@ def load_warp() -> Any:
 
 def load_backend(name: str) -> Any:
     """The backend called ``name``, imported on first use; raises :class:`BackendUnavailable` with the reason."""
+    where, fix = "argument backend", "use backend='auto'"
     try:
         if name in BUILT_IN:
             return import_module(BUILT_IN[name])
-        found = {point.value: point for point in entry_points(group="hra.backends", name=name)}
-        if len(found) > 1:  # whichever came first would be a choice that nobody made
-            what = f"several packages register the backend {name!r}: {', '.join(found)}"
-            raise BackendUnavailable(what, where="argument backend", fix="uninstall all but one of them")
-        if found:
-            return next(iter(found.values())).load()
+        if name in (registered := plugins.available("hra.backends")):
+            return plugins.load("hra.backends", name)
     except BackendUnavailable:
         raise
+    except HraError as error:
+        what = f"no backend is loaded: {error.what} ({error.where})"
+        raise BackendUnavailable(what, where=where, fix=f"{fix}, or {error.fix}") from error
     except (Exception, SystemExit) as error:  # a broken driver or library may raise anything at import
         reason = f"the backend {name!r} cannot be loaded: {type(error).__name__}: {error}"
-        raise BackendUnavailable(reason, where="argument backend", fix="use backend='auto'") from error
-    known = ", ".join(["auto", *BUILT_IN])
-    raise BackendUnavailable(f"the backend {name!r} is unknown", where="argument backend", fix=f"one of {known}")
+        raise BackendUnavailable(reason, where=where, fix=fix) from error
+    known = ", ".join(["auto", *BUILT_IN, *registered])
+    raise BackendUnavailable(f"the backend {name!r} is unknown", where=where, fix=f"one of {known}")
+
+
+def refuse_taken(name: str) -> None:
+    """Raise :class:`BackendUnavailable` if a package registers a backend under a name of ours: whose is meant?"""
+    taken = _taken()
+    if taken and name in taken:
+        what = f"{taken[name]} registers a backend {name!r}, which is a name of hra's own"
+        raise BackendUnavailable(what, where="argument backend", fix="rename that backend, or use backend='auto'")
+
+
+@cache
+def _taken() -> dict[str, str]:
+    """Names of ours under which packages register backends, and from where; found once, as calls are many."""
+    found = plugins.available("hra.backends")
+    return {name: found[name].value for name in ("auto", *BUILT_IN) if name in found}
 
 
 def choose_backend(name: str, array: Any) -> Any:
@@ -203,7 +219,8 @@ def choose_backend(name: str, array: Any) -> Any:
 
     Raises
     ------
-    BackendUnavailable : the backend is missing, fails at import, or is one of ours that cannot read the device.
+    BackendUnavailable : the backend is missing, fails at import, is one of ours that cannot read the device, or has a
+        name of ours that a package registers, too.
     """
     name = backend_name(name, array)
     backend = load_backend(name)
@@ -215,6 +232,7 @@ def choose_backend(name: str, array: Any) -> Any:
 def backend_name(name: str, array: Any, fastest: str = "numba") -> str:
     """The name itself, or for "auto": warp on a CUDA device, and on the host the ``fastest`` or else the reference."""
     if name != "auto":
+        refuse_taken(name)
         return name
     if not isinstance(array, np.ndarray):
         return "warp"
@@ -238,7 +256,7 @@ def implementation(package: str, backend: str, array: Any, offered: tuple[str, .
     Raises
     ------
     BackendUnavailable : the backend is missing, fails at import, cannot read the device, or is not offered (OpenGL and
-        those of other packages implement pyramids only).
+        those of other packages implement pyramids only), or a package registers its name, too.
     """
     name = backend_name(backend, array, offered[0])
     load_backend(name)

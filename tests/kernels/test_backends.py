@@ -6,6 +6,7 @@ Finding backends: built in, by entry point, broken or missing; and the self-test
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from importlib.metadata import EntryPoint, EntryPoints
@@ -14,9 +15,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hra import plugins
 from hra.errors import ArrayError, BackendUnavailable
-from hra.kernels import available_backends, backends, build_pyramid, rect_max
-from hra.kernels.pyramids.levels import reference, selftest
+from hra.kernels import available_backends, backends, build_pyramid, gaussian_pyramid, rect_max
+from hra.kernels.pyramids.levels import reference
 
 RECTS = np.array([[0, 0, 3, 3], [1, 1, 1, 1], [5, 5, 4, 4]], np.int32)
 IMAGE = np.arange(15, dtype=np.float32).reshape(3, 5, 1)
@@ -37,9 +39,13 @@ def plug_ins(monkeypatch):
     values = {"correct": "plug_ins:correct", "wrong": "plug_ins:wrong", "broken": "no_such_module:backend"}
     twice = [("twice", "plug_ins:correct"), ("twice", "plug_ins:wrong"), ("same", "plug_ins:correct")]
     pairs = [*values.items(), *twice, ("same", "plug_ins:correct"), ("exits", "tests.helpers.exits:Thing")]
+    register(monkeypatch, pairs)
+
+
+def register(monkeypatch, pairs):
     points = EntryPoints(EntryPoint(name, value, "hra.backends") for name, value in pairs)
-    for module in (backends, selftest):
-        monkeypatch.setattr(module, "entry_points", lambda **match: points.select(**match))
+    monkeypatch.setattr(plugins, "_find_installed", lambda: points)
+    monkeypatch.setattr(backends, "_taken", inspect.unwrap(backends._taken))
 
 
 @pytest.fixture
@@ -70,11 +76,32 @@ def test_entry_points_are_backends():
 
 @pytest.mark.usefixtures("plug_ins")
 def test_a_backend_that_several_packages_register_is_nobodys():
-    with pytest.raises(BackendUnavailable, match="several packages register the backend 'twice'"):
+    with pytest.raises(BackendUnavailable, match="several packages register 'twice'"):
         build_pyramid(IMAGE, backend="twice")
     np.testing.assert_array_equal(
         build_pyramid(IMAGE, backend="same").data, build_pyramid(IMAGE, backend="correct").data
     )
+
+
+@pytest.mark.parametrize("name", ["reference", "numba", "auto"])
+def test_a_backend_under_a_name_of_ours_is_refused_by_name(monkeypatch, plug_ins, name):
+    reference_data = build_pyramid(IMAGE, backend="reference").data
+    register(monkeypatch, [(name, "plug_ins:wrong")])
+    status = {entry.name: entry for entry in available_backends()}
+    assert not status[name].available and f"plug_ins:wrong registers a backend {name!r}" in status[name].reason
+    # What nobody asked for by that name goes on.
+    np.testing.assert_allclose(build_pyramid(IMAGE).data, reference_data, rtol=1e-6)
+    if name != "auto":
+        for call in (lambda: build_pyramid(IMAGE, backend=name), lambda: gaussian_pyramid(IMAGE, backend=name)):
+            with pytest.raises(BackendUnavailable, match=f"a backend '{name}', which is a name of hra's own"):
+                call()
+
+
+def test_a_mapping_registers_backends_by_their_keys(monkeypatch, plug_ins):
+    monkeypatch.setitem(sys.modules, "many", SimpleNamespace(ALL={"correct": CORRECT}))
+    register(monkeypatch, [("_many", "many:ALL")])
+    expected = build_pyramid(IMAGE, backend="reference").data
+    np.testing.assert_array_equal(build_pyramid(IMAGE, backend="correct").data, expected)
 
 
 @pytest.mark.usefixtures("plug_ins")

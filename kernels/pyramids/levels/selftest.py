@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any
 
 import numpy as np
 
+from hra import plugins
 from hra.errors import HraError
-from hra.kernels.backends import BUILT_IN, load_backend, load_warp
+from hra.kernels.backends import BUILT_IN, load_backend, load_warp, refuse_taken
 from hra.kernels.pyramids.levels.pyramid import Layout
 from hra.kernels.pyramids.levels.reductions import REDUCTIONS
 
@@ -34,7 +34,7 @@ class BackendStatus:
 
 def available_backends() -> list[BackendStatus]:
     """Test every known backend on every device that it has; the first call may compile kernels for some seconds."""
-    names = [*BUILT_IN, *sorted({entry.name for entry in entry_points(group="hra.backends")} - set(BUILT_IN))]
+    names = [*BUILT_IN, *sorted(plugins.available("hra.backends").keys() - set(BUILT_IN))]
     return [_status(name, device) for name in names for device in _devices(name)]
 
 
@@ -48,6 +48,7 @@ def _devices(name: str) -> list[str]:
 
 def _status(name: str, device: str) -> BackendStatus:
     try:
+        refuse_taken(name)
         failed = _failures(load_backend(name), device)
     except HraError as error:
         return BackendStatus(name, False, "; ".join(filter(None, (error.what, error.fix))), device)
