@@ -169,7 +169,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def whole_in(name: str, value: Any, allowed: range = COUNTS, kind: type[HraError] = HraError) -> int:
-    """``value`` as one of the ``allowed`` ints; ranges that end with those of `COUNTS` have no end.
+    """``value`` as one of the ``allowed`` ints; the end of `COUNTS` is named to those alone who pass it.
 
     Raises
     ------
@@ -177,11 +177,11 @@ def whole_in(name: str, value: Any, allowed: range = COUNTS, kind: type[HraError
     """
     whole = whole_number(value)
     if whole is None or whole not in allowed:
-        choice = (
-            f"of {allowed.start} or more" if allowed.stop == COUNTS.stop else f"from {allowed.start} to {allowed[-1]}"
-        )
+        endless = allowed.stop == COUNTS.stop and (whole is None or whole < allowed.start)
+        choice = f"of {allowed.start} or more" if endless else f"from {allowed.start} to {allowed[-1]}"
         choice += f" in steps of {allowed.step}" if allowed.step > 1 else ""
-        shown = value if whole is None or whole.bit_length() < 64 else "a larger one"
+        size = "a smaller one" if whole is not None and whole < 0 else "a larger one"
+        shown = value if whole is None or whole.bit_length() < 64 else size
         raise kind(f"{name} must be an integer {choice}, got {shown!r}", where=name, fix=f"use one {choice}")
     return whole
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from hra.errors import ArrayError
+from hra.model.arrays import whole_in
 
 
 def check_heads(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -87,7 +88,7 @@ class RandomFeatureAttention:
 
     Raises
     ------
-    ArrayError : fewer than 1 feature.
+    ArrayError : fewer than 1 feature, or a seed below 0.
 
     Examples
     --------
@@ -104,6 +105,7 @@ class RandomFeatureAttention:
     def __post_init__(self) -> None:
         if self.features < 1:
             raise ArrayError(f"{self.features} features", where="features", fix="use 1 or more")
+        whole_in("seed", self.seed, kind=ArrayError)
 
     def __call__(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         """See `WindowedAttention`."""

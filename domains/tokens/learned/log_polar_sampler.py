@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from hra.errors import ArrayError
+from hra.model.arrays import POSITIVE, whole_in
 
 _FOVEAL, _SPREAD = 1 / 4, 0.05  # a quarter of the centres, 68 of 273, is normally distributed about the middle
 _DEAD = 0.5
@@ -33,11 +34,16 @@ class LogPolarSampler(nn.Module):
     ----------
     count : number of centres.
     seed : of their initial positions.
+
+    Raises
+    ------
+    ArrayError : a count below 1, or a seed below 0.
     """
 
     def __init__(self, count: int = 273, *, seed: int = 0) -> None:
         super().__init__()
-        generator = torch.Generator().manual_seed(seed)
+        count = whole_in("count", count, POSITIVE, ArrayError)
+        generator = torch.Generator().manual_seed(whole_in("seed", seed, kind=ArrayError))
         foveal = round(_FOVEAL * count)
         near = 0.5 + _SPREAD * torch.randn(foveal, 2, generator=generator)
         self.centres = nn.Parameter(torch.cat([near, torch.rand(count - foveal, 2, generator=generator)]))

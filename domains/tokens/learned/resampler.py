@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from hra.errors import ArrayError
-from hra.model.arrays import to_numpy
+from hra.model.arrays import POSITIVE, to_numpy, whole_in
 from hra.traversals.base import is_whole
 
 
@@ -33,6 +33,10 @@ class Resampler(nn.Module):
     keys : numbers by which content is compared.
     seed : of the keys.
 
+    Raises
+    ------
+    ArrayError : sizes below 1, heads that do not divide the width, or a seed below 0.
+
     Examples
     --------
     >>> import torch
@@ -44,11 +48,15 @@ class Resampler(nn.Module):
 
     def __init__(self, width: int, heads: int = 8, keys: int = 16, *, seed: int = 0) -> None:
         super().__init__()
+        width, heads, keys = (
+            whole_in(name, value, POSITIVE, ArrayError)
+            for name, value in (("width", width), ("heads", heads), ("keys", keys))
+        )
         if width % heads:
             raise ArrayError(f"{heads} heads for features of {width}", where="heads", fix="use a divisor of the width")
         self.heads, self.width = heads, width
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(whole_in("seed", seed, kind=ArrayError))
             self.key = nn.Linear(width, heads * keys, bias=False)
         # Queries of zero prefer nothing, so that the place alone decides at the start.
         self.query = nn.Parameter(torch.zeros(heads, keys))

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from hra.domains.tokens.channels.texture_array import CHANNELS, MODEL_CHANNELS
 from hra.errors import ArrayError
+from hra.model.arrays import whole_in
 
 _PROPOSITIONAL = (6, 7, 8, 12)
 _PERSPECTIVAL = (5, 10, 11)
@@ -48,7 +49,8 @@ class RelevanceScorer(nn.Module):
 
     Raises
     ------
-    ArrayError : a width without room for the embedding that the coupling compares with.
+    ArrayError : a width without room for the embedding that the coupling compares with, or a seed that is no whole
+        number of 0 or more.
     """
 
     def __init__(self, width: int = 1024, hidden: int = 512, *, features: int | None = None, seed: int = 0) -> None:
@@ -59,7 +61,7 @@ class RelevanceScorer(nn.Module):
             raise ArrayError(f"width {width}, hidden {hidden}", where="RelevanceScorer", fix=f"use {least}")
         self.width, self.features = width, features
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(whole_in("seed", seed, kind=ArrayError))
             self.propositional = nn.Linear(len(_PROPOSITIONAL), 1)
             self.perspectival = nn.Linear(len(_PERSPECTIVAL), 1)
             self.coupling = nn.Linear(width, coupled, bias=False)

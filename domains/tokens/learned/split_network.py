@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from hra.errors import ArrayError
+from hra.model.arrays import POSITIVE, whole_in
 
 
 class SplitNetwork(nn.Module):
@@ -20,12 +21,20 @@ class SplitNetwork(nn.Module):
     levels : L, from fine to coarse.
     hidden : units of the hidden layer.
     seed : of the hidden units.
+
+    Raises
+    ------
+    ArrayError : sizes below 1, or a seed below 0.
     """
 
     def __init__(self, width: int = 768, levels: int = 4, hidden: int = 256, *, seed: int = 0) -> None:
         super().__init__()
+        width, levels, hidden = (
+            whole_in(name, value, POSITIVE, ArrayError)
+            for name, value in (("width", width), ("levels", levels), ("hidden", hidden))
+        )
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(whole_in("seed", seed, kind=ArrayError))
             first, last = nn.Linear(2 * width, hidden), nn.Linear(hidden, levels)
         nn.init.zeros_(last.weight)
         nn.init.zeros_(last.bias)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from hra.errors import ArrayError
+from hra.model.arrays import POSITIVE, whole_in
 
 _GRIDS = [(rows, columns) for rows in range(2, 9) for columns in range(2, 9)] + [(1, 4), (4, 1)]
 
@@ -27,12 +28,19 @@ class StrataNetwork(nn.Module):
     width : of the query embedding.
     hidden : units of the hidden layer.
     seed : of the initial weights.
+
+    Raises
+    ------
+    ArrayError : sizes below 1, or a seed below 0.
     """
 
     def __init__(self, width: int = 768, hidden: int = 256, *, seed: int = 0) -> None:
         super().__init__()
+        width, hidden = (
+            whole_in(n, value, POSITIVE, ArrayError) for n, value in (("width", width), ("hidden", hidden))
+        )
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(whole_in("seed", seed, kind=ArrayError))
             self.layers = nn.Sequential(nn.Linear(width, hidden), nn.ReLU(), nn.Linear(hidden, 4))
 
     @property

@@ -11,8 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hra.errors import ArrayError
-from hra.model.arrays import ReadOnlyArrays, frozen, group, indices, number_in, numbers, offsets_of, own, to_numpy
+from hra.errors import ArrayError, HraError
+from hra.model.arrays import (
+    ReadOnlyArrays,
+    frozen,
+    group,
+    indices,
+    number_in,
+    numbers,
+    offsets_of,
+    own,
+    to_numpy,
+    whole_in,
+)
 
 
 @pytest.mark.parametrize("values", [[1, 2], (1, 2), np.array([1, 2], np.float16), range(1, 3), np.array([1, 2], ">i4")])
@@ -228,3 +239,16 @@ def test_streams_are_no_tensors_and_stay_open(stream):
     with pytest.raises(ArrayError, match="Python objects"):
         to_numpy(stream)
     assert stream.read()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (-1, "of 0 or more, got -1"),
+        (2**63, "from 0 to 9223372036854775806, got 'a larger one'"),
+        (-(2**70), "of 0 or more, got 'a smaller one'"),
+    ],
+)
+def test_whole_numbers_beyond_an_end_hear_which_end_it_is(value, said):
+    with pytest.raises(HraError, match=said):
+        whole_in("count", value)

@@ -17,6 +17,7 @@ from rich.table import Table
 from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
+from hra.model.arrays import COUNTS
 from hra_lab.commands.encoder import encoder
 from hra_lab.commands.verdict import verdict
 
@@ -63,7 +64,10 @@ def run_suite(
     seed: Annotated[
         int | None,
         typer.Option(
-            "--seed", min=0, help="Of what is made or cut. For questions, reading, seeing, pixels and tokens."
+            "--seed",
+            min=0,
+            max=COUNTS[-1],
+            help="Of what is made or cut. For questions, reading, seeing, pixels and tokens.",
         ),
     ] = None,
     json_file: JsonOption = None,
@@ -85,6 +89,8 @@ def run_suite(
         run = partial(run, parts=parts)
     with running(suite.value) as progress:
         record, pages = run(Scale.small if quick else scale, progress)
+    if seed is not None:  # two records of other pages must not look like two runs of the same
+        record = {**record, "seed": seed}
     write_json(json_file, record)
     if out is not None:
         _write(out, pages)

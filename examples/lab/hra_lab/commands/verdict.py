@@ -10,6 +10,7 @@ import typer
 
 from hra.console import counting, folder_or, whole_count
 from hra.errors import HraError
+from hra.model.arrays import COUNTS
 
 
 def verdict(
@@ -30,7 +31,7 @@ def verdict(
     limit: Annotated[
         int | None, typer.Option(parser=whole_count, metavar="N", help="Questions of each set; by default all.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Which questions a limit draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=COUNTS[-1], help="Which questions a limit draws.")] = 0,
     split: Annotated[str, typer.Option(help="Of published sets: val or train.")] = "val",
     relevance: Annotated[
         str,

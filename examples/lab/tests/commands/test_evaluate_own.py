@@ -153,10 +153,16 @@ def test_ones_own_pages_have_no_scale_and_no_parts(suite, option, where, own):
     assert isinstance(done.exception, HraError) and done.exception.where == where
 
 
+@pytest.mark.parametrize("seed", ["-1", "99999999999999999999"])
 @pytest.mark.parametrize("suite", ASKING)
-def test_a_seed_below_0_is_refused(suite):
-    done = invoke(suite, "--quick", "--seed", "-1")
+def test_a_seed_below_0_or_beyond_64_bits_is_refused(suite, seed):
+    done = invoke(suite, "--quick", "--seed", seed)
     assert done.exit_code == 2 and "--seed" in done.output
+
+
+def test_a_record_names_the_seed_that_was_given(tmp_path):
+    done = invoke("seeing", "--quick", "--seed", "5", "--json", str(tmp_path / "record.json"))
+    assert done.exit_code == 0 and json.loads((tmp_path / "record.json").read_text())["seed"] == 5
 
 
 def test_another_seed_makes_other_pages_scenes_and_crops():
