@@ -81,7 +81,7 @@ def preset(name: str) -> TokenAllocator[Any]:
 
     Raises
     ------
-    HraError : there is none of that name, or it cannot be loaded or made.
+    HraError : there is none of that name, several packages register it, or it cannot be loaded or made.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def preset(name: str) -> TokenAllocator[Any]:
     >>> allocator.allocate((image, ""), budget=20).cost
     20.0
     """
+    if isinstance(name, str) and name in available("hra.methods"):  # also ours, which another package may register, too
+        return choose("hra.methods", name, TokenAllocator)
     if isinstance(name, str) and name in PRESETS:
         return PRESETS[name]()
-    if not isinstance(name, str) or name not in available("hra.methods"):
-        known = ", ".join(method_names())
-        raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {known}")
-    return choose("hra.methods", name, TokenAllocator)
+    known = ", ".join(method_names())
+    raise HraError(f"there is no method called {name!r}", where="method", fix=f"use one of {known}")

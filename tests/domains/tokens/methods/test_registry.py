@@ -67,6 +67,15 @@ def test_a_method_of_another_package_that_cannot_be_made_is_named(made: Any, mon
         tokens.preset("theirs")
 
 
+def test_a_name_of_ours_that_another_package_registers_is_refused(monkeypatch: pytest.MonkeyPatch):
+    doubled = EntryPoint("pyramid", "builtins:dict", "hra.methods")
+    ours = plugins.find_registered("hra.methods")
+    monkeypatch.setattr(plugins, "find_registered", lambda group: [*ours, doubled])
+    with pytest.raises(HraError, match="several packages register 'pyramid'"):
+        tokens.preset("pyramid")
+    assert isinstance(tokens.preset("foveated"), tokens.FoveatedPyramid)
+
+
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(HraError, match="no method called 'nothing'") as caught:
         tokens.preset("nothing")
