@@ -10,6 +10,7 @@ import numpy as np
 from hra.camera import Camera
 from hra.errors import ArrayError
 from hra.kernels import Pyramid, depth_pyramid, project_boxes, visible_boxes, visible_spheres
+from hra.kernels.culling.depth_view import QUANTUM
 from hra.kernels.culling.projection import ProjectedBounds
 from hra.model.arrays import to_numpy
 
@@ -24,6 +25,9 @@ class Occlusion:
     hiz : from `hra.kernels.depth_pyramid`, of minima if the camera's depth is reversed.
     camera : with OpenGL's clip space, depth in [-w, w], or with reversed depth in [0, w]. For a standard projection to
         [0, w] (Direct3D, Vulkan) use `hra.kernels.visible_boxes`: `Camera` reads such a matrix as one to [-w, w].
+
+    Standard depth is almost 1 far away: a wall hides nothing where ``near`` is below 5e-6 of its distance. Reversed
+    depth hides at any distance. It is taken for float32; for integers use `hra.kernels.visible_boxes` with ``slack``.
 
     Raises
     ------
@@ -60,18 +64,23 @@ class Occlusion:
 
     def visible_boxes(self, boxes: Any) -> np.ndarray:
         """Which world-space boxes [K, 2, 3] may be in view and not hidden, bool [K]; conservative."""
-        return to_numpy(visible_boxes(self.hiz, boxes, window_matrix(self.camera)))
+        return to_numpy(visible_boxes(self.hiz, boxes, window_matrix(self.camera), slack=self._slack))
 
     def project_boxes(self, boxes: Any) -> ProjectedBounds:
         """Where world-space boxes [K, 2, 3] appear, see `hra.kernels.culling.projection.project_boxes`."""
         width, height = self.camera.viewport
-        view = window_matrix(self.camera)
-        return project_boxes(boxes, view, (height, width), reversed_depth=self.camera.reversed_depth)
+        view, reverse = window_matrix(self.camera), self.camera.reversed_depth
+        return project_boxes(boxes, view, (height, width), reversed_depth=reverse, slack=self._slack)
 
     def visible_spheres(self, centers: Any, radii: Any) -> np.ndarray:
         """Which world-space spheres, centres [K, 3] and radii [K], may be in view and not hidden, bool [K]."""
         spheres = np.concatenate([to_numpy(centers), to_numpy(radii)[:, None]], axis=1)
-        return to_numpy(visible_spheres(self.hiz, spheres, window_matrix(self.camera)))
+        return to_numpy(visible_spheres(self.hiz, spheres, window_matrix(self.camera), slack=self._slack))
+
+    @property
+    def _slack(self) -> float:
+        """Steps of reversed depth in float32 shrink with it, and bounds count what is rounded; see `QUANTUM`."""
+        return 0.0 if self.camera.reversed_depth else QUANTUM
 
 
 def window_matrix(camera: Camera) -> np.ndarray:
