@@ -18,7 +18,7 @@ import numpy as np
 from hra.domains.points.building.forest import FORMS, WIDTH, Forest, NodeColumns, Run, packed, packed_type, places_of
 from hra.domains.points.cloud.cloud_tree import FIELD
 from hra.domains.points.cloud.extent import Extent, GrowingExtent
-from hra.domains.points.files.las import checked_reader, is_copc, read_las
+from hra.domains.points.files.las import checked_reader, is_copc, read_las, rounding, warn_of_rounding
 from hra.domains.points.files.las_header import (
     WEEK,
     GrowingShades,
@@ -231,7 +231,8 @@ def las_facts(source: Path) -> tuple[Facts, GrowingShades]:
         raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
     there, full, place = None, GrowingShades(), ({}, False)
     said, fixed = dict[str, np.ndarray](), False
-    for places, shades, fields, place, total, fixed in _blocks(source):  # noqa: B007, the same for all
+    steps = np.full(3, np.inf)
+    for places, shades, fields, place, total, fixed, steps in _blocks(source):  # noqa: B007, the same for all
         there = there or GrowingExtent(total)
         there.add(places)
         full.add(shades)
@@ -242,7 +243,9 @@ def las_facts(source: Path) -> tuple[Facts, GrowingShades]:
     whole = None if there is None else there.extent()
     if whole is None or not np.isfinite(whole.low).all() or not np.isfinite(whole.high).all():
         raise FileError("the file holds no points", where=str(source)[:500])
-    x, y, z = read_las(source, 0).origin if fixed else whole.map_corners()[0].tolist()
+    corners = whole.map_corners()
+    warn_of_rounding(rounding(corners[1] - corners[0]), steps, str(source)[:500])
+    x, y, z = read_las(source, 0).origin if fixed else corners[0].tolist()
     return Facts(kind, (x, y, z), place[0]), full
 
 
@@ -263,7 +266,7 @@ def las_records(source: Path, path: Path, facts: Facts, full: GrowingShades) -> 
     """
     kind, local, count = facts.kind, None, 0
     with path.open("wb") as out:
-        for places, shades, fields, _, total, _ in _blocks(source):
+        for places, shades, fields, _, total, *_ in _blocks(source):
             rows = np.column_stack([places - facts.origin, full.shown(shades)]).astype(np.float32)
             if not np.isfinite(rows).all():
                 raise ArrayError("a coordinate is not finite", where=str(source)[:500], fix="repair the file")
@@ -281,6 +284,7 @@ class _Block(NamedTuple):
     """Positions float64 [n, 3], colours and intensities [n, 4] as they are stored, fields; and `las_place`.
 
     ``total``: points of the file. ``fixed``: what coordinates count from is known from its root, see `read_copc`.
+    ``steps``: of the file's coordinates [3].
     """
 
     places: np.ndarray
@@ -289,6 +293,7 @@ class _Block(NamedTuple):
     place: tuple[dict[int, bytes], bool]
     total: int
     fixed: bool
+    steps: np.ndarray
 
 
 def _blocks(source: Path) -> Iterator[_Block]:
@@ -307,7 +312,7 @@ def _blocks(source: Path) -> Iterator[_Block]:
             with las_errors(where):
                 found = reader.read_points(step)
                 block = np.column_stack([found.x, found.y, found.z]), las_shades(found), las_fields(found)
-            yield _Block(*block, place, claims.points, fixed)
+            yield _Block(*block, place, claims.points, fixed, reader.header.scales)
 
 
 def points_of_part(memory: int, fields: np.dtype) -> int:

@@ -45,6 +45,8 @@ ENTRY = np.dtype(
 PAGE = -1
 # Finer cells would have numbers that no int32 holds.
 _LEVELS = 31
+# Float32 that rounds to the nearest loses a decimal digit of steps that it moves by so many, half of ten.
+_DIGIT = 5
 
 
 def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, where: str) -> PointCloud:
@@ -79,10 +81,10 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
         places = np.column_stack([found.x, found.y, found.z])
         coarse = np.repeat(nodes["level"] == 0, nodes["points"])
         near = Extent.of(places[coarse] if coarse.any() else places).near
-        low, _ = Extent(np.array(header.mins), np.array(header.maxs), near).map_corners()
+        corners = Extent(np.array(header.mins), np.array(header.maxs), near).map_corners()
         fields, (crs, adjusted) = las_fields(found), las_place(header, stream, size)
-    _check_rounding(places - low, header.scales, where)
-    return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)
+    _check_rounding(places, corners, header.scales, where)
+    return _cloud(places, corners[0], las_colors(found), said_fields(fields, adjusted, where), crs)
 
 
 def _cloud(places: np.ndarray, low: np.ndarray, colors: np.ndarray, fields: Any, crs: Any) -> PointCloud:
@@ -91,12 +93,32 @@ def _cloud(places: np.ndarray, low: np.ndarray, colors: np.ndarray, fields: Any,
     return PointCloud(places - low, colors, origin=(x, y, z), fields=fields, crs=crs)
 
 
-def _check_rounding(places: np.ndarray, steps: np.ndarray, where: str) -> None:
-    """Warn where the few points of a file lie so far apart that float32 loses steps of the file."""
-    off = np.abs(places.astype(np.float32) - places).max(axis=0)
-    if len(places) < FEWEST and (off > steps).any():
-        what = f"{where}: coordinates are rounded by up to {off.max():.2g}: the {len(places)} points are so far apart"
-        warn(what)
+def _check_rounding(places: np.ndarray, corners: np.ndarray, steps: np.ndarray, where: str) -> None:
+    """`warn_of_rounding` for points [P, 3], of which few count all, of many those between ``corners`` [2, 3]."""
+    low, high = corners if len(places) >= FEWEST else (corners[0], places.max(axis=0))
+    if (rounding(high - low) > _DIGIT * steps).any():
+        near = places[((places >= low) & (places <= high)).all(axis=1)] - low
+        warn_of_rounding(np.abs(near.astype(np.float32) - near).max(axis=0, initial=0), steps, where)
+
+
+def rounding(extent: np.ndarray) -> np.ndarray:
+    """By how much float32 moves coordinates that count from a corner, at most; ``extent`` : of the points [3]."""
+    return np.spacing(np.maximum(extent, 0).astype(np.float32)) / 2
+
+
+def warn_of_rounding(off: np.ndarray, steps: np.ndarray, where: str) -> None:
+    """Warn where coordinates are ``off`` [3] by more than a digit of the ``steps`` [3] of their file.
+
+    Files that `write_copc` makes have steps below those of float32 by less than a digit. Strays are not asked: what is
+    far from all others is not known to the last step anyway.
+    """
+    lost = [
+        f"{axis} by up to {by:.2g} where the file's steps are {step:.2g}"
+        for axis, by, step in zip("xyz", off, steps, strict=True)
+        if by > _DIGIT * step
+    ]
+    if lost:
+        warn(f"{where}: coordinates are rounded, {', '.join(lost)}: the points are too far apart for float32")
 
 
 def _decoded(stream: IO[bytes], nodes: np.ndarray, header: Any, lazrs: Any, where: str) -> np.ndarray:
@@ -196,8 +218,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
 
     Warns
     -----
-    RepairWarning : packets of waveforms were left out, or points are so few and so far apart that float32 loses steps
-        of the file.
+    RepairWarning : packets of waveforms were left out, or points are so far apart that float32 loses steps of the file.
     """
     where = str(path)
     las_library()  # what is missing is said first
@@ -216,11 +237,11 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
             reader = checked_reader(stream, size, claims, where)
             found = reader.read_points(claims.points)
             places = np.column_stack([found.x, found.y, found.z])
-            low, _ = Extent.of(places).map_corners()
+            corners = Extent.of(places).map_corners()
             fields = las_fields(found)
             crs, adjusted = las_place(reader.header, stream, size)
-    _check_rounding(places - low, reader.header.scales, where)
-    return _cloud(places, low, las_colors(found), said_fields(fields, adjusted, where), crs)
+    _check_rounding(places, corners, reader.header.scales, where)
+    return _cloud(places, corners[0], las_colors(found), said_fields(fields, adjusted, where), crs)
 
 
 def checked_reader(stream: IO[bytes], size: int, claims: Claims, where: str) -> Any:

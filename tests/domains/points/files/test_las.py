@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hra.domains.points import PointCloud, load_points
+from hra.domains.points.building.out_of_core import las_facts
 from hra.errors import FileError
 from tests.helpers.copc import Key, copc_bytes
 
@@ -51,7 +52,7 @@ def test_few_points_of_a_map_beside_a_stray_are_read_with_a_warning(count: int, 
         warnings.simplefilter("always")
         cloud = load_points(tmp_path / "a.las")
     off = np.abs(np.asarray(cloud.positions, np.float64) + cloud.origin - places).max(axis=1)
-    assert ["rounded by up to 0.2" in str(one.message) for one in caught] == ([True] if count < 10 else [])
+    assert ["y by up to 0.2" in str(one.message) for one in caught] == ([True] if count < 10 else [])
     assert (off[1:].max() > 0.01) == (count < 10)
 
 
@@ -76,3 +77,16 @@ def damaged(folder: Path, change: Callable[[np.ndarray], None]) -> None:
     content = bytearray(copc_bytes(nodes, [[ROOT, CHILD]]))
     change(np.frombuffer(content, ENTRY, 2, len(content) - 64)[1])
     (folder / "a.copc.laz").write_bytes(content)
+
+
+@pytest.mark.parametrize("read", [load_points, las_facts])
+@pytest.mark.parametrize(("extent", "lost"), [(30e3, ""), (1e6, "x by up to 0.031 where the file's steps are 0.001")])
+def test_a_cloud_too_wide_for_its_steps_is_read_with_a_warning(read, extent: float, lost: str, tmp_path: Path):
+    las, rng = laspy.create(point_format=3, file_version="1.2"), np.random.default_rng(3)
+    las.header.scales = np.full(3, 0.001)
+    las.x, las.y, las.z = (rng.uniform(0, 1, (2000, 3)) * [extent, 100, 100]).T
+    las.write(str(tmp_path / "a.las"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read(tmp_path / "a.las")
+    assert [str(one.message).count(lost) for one in caught] == ([1] if lost else [])
