@@ -51,6 +51,8 @@ _BAR = {
     "vertical": True, "position_x": 0.92, "position_y": 0.1, "width": 0.03, "height": 0.8,
     "color": "white", "fmt": "%.1e",
 }  # fmt: skip
+# VTK takes products of lengths in float32, which end: beyond these it draws holes, or nothing.
+_EXTENTS = (1e-16, 1e20)
 _PORTRAIT = (640, 480)
 # More triangles than its pixels show.
 _PORTRAIT_TRIANGLES = 200_000
@@ -76,7 +78,7 @@ def render(clusters: Clusters, cut: np.ndarray, camera: Camera, coloring: Colori
     CameraError : a camera that is mirrored, skewed or off-centre, which PyVista cannot be.
     HraError : another colouring.
     ImageError : a texture is damaged or too large.
-    BackendUnavailable : there is no OpenGL driver.
+    BackendUnavailable : there is no OpenGL driver, or the cut is smaller or larger than what PyVista draws.
     MissingExtra : PyVista is not installed.
 
     Examples
@@ -215,6 +217,11 @@ def distinct_colors(numbers: np.ndarray) -> np.ndarray:
 def _surface(mesh: TriangleMesh) -> Any:
     import pyvista
 
+    extent = float(np.ptp(np.asarray(mesh.positions, np.float64), axis=0).max())
+    if extent and not _EXTENTS[0] <= extent <= _EXTENTS[1]:
+        low, high = _EXTENTS
+        what = f"PyVista draws meshes of {low:g} to {high:g} units, and nothing of one of {extent:.3g}"
+        raise BackendUnavailable(what, where="bounds", fix="build the mesh in another unit")
     return pyvista.PolyData.from_regular_faces(mesh.positions, mesh.triangles.astype(np.int64))
 
 

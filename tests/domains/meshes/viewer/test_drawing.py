@@ -19,7 +19,7 @@ from hra.domains import meshes
 from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.domains.meshes.mesh.materials import Material
 from hra.domains.meshes.viewer.drawing import check_camera
-from hra.errors import CameraError, HraError, ImageError, RepairWarning
+from hra.errors import BackendUnavailable, CameraError, HraError, ImageError, RepairWarning
 from tests.helpers.files_cases import encoded
 from tests.helpers.pbr_meshes import ktx2
 
@@ -81,6 +81,19 @@ def test_the_unit_of_length_changes_no_pixel(
     for seen, expected in zip(pictures[1], pictures[0], strict=True):
         assert drawn(expected).sum() > 500
         assert np.abs(seen.astype(int) - expected).max() <= 2
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("scale", [1e-20, 1e23])
+def test_lengths_of_which_vtk_draws_holes_or_nothing_are_refused(bumpy: meshes.TriangleMesh, scale: float) -> None:
+    clusters = meshes.build(replace(bumpy, positions=(bumpy.positions * scale).astype(np.float32)))
+    cut = np.flatnonzero(clusters.hierarchy.removed_by < 0)
+    view = hra.Camera.orbit(clusters.bounds, viewport=(64, 48))
+    for coloring in ("shaded", "cluster"):
+        with pytest.raises(BackendUnavailable, match="PyVista draws meshes of 1e-16 to 1e\\+20 units"):
+            meshes.render(clusters, cut, view, coloring)
+    with pytest.raises(BackendUnavailable, match="PyVista draws meshes"):
+        meshes.Viewer(clusters, view, 1000, off_screen=True)
 
 
 @pytest.mark.gl
