@@ -46,7 +46,7 @@ def load_image(
     ------
     FileError : missing, a directory or another special file, or not readable.
     ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values; TIFF of 8 bits with a
-        sign, or of more bits in which white is 0.
+        sign, of more bits in which white is 0, or of channels one behind another that Pillow mixes up.
     OutOfMemory : the machine has too little memory for it.
     MissingExtra : Pillow is not installed.
 

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 # Only formats that Pillow decodes by itself: an EPS file, for one, would start Ghostscript.
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM", "AVIF")
 _ORIENTATION = 0x0112  # the EXIF tag
+_SAMPLES, _DEPTH, _PLANES, _APART = (
+    277,
+    258,
+    284,
+    2,
+)  # tags of TIFF: the last is 2 where channels lie one behind another
 _PHOTOMETRIC, _SAMPLE_FORMAT, _SIGNED = 262, 339, 2  # tags of TIFF: the one is 0 where white is 0
 # Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
 _FILTERS = threading.Lock()
@@ -207,6 +213,13 @@ def _check_tiff(image: Image.Image, name: str) -> None:
         # It would take numbers below 0 for those above 127.
         what = "the TIFF file holds numbers of 8 bits with a sign"
         raise ImageError(what, where=name, fix="write them without a sign, or as floating point in [0, 1]")
+    if tags.get(_PLANES) == _APART and tags.get(_SAMPLES, 1) > 1:
+        raw, bits = any(tile[0] == "raw" for tile in getattr(image, "tile", [])), max(tags.get(_DEPTH, (1,)))
+        # Of 16 bits it would take bytes for numbers, and of packed grey and alpha the rows of both in turns.
+        if image.mode == "LA" or (raw and bits > 8):
+            what = f"the channels of the TIFF file lie one behind another, {tags[_SAMPLES]} of {bits} bits"
+            fix = "write them pixel by pixel (planar configuration 1), or read it by hra.domains.textures.open_image"
+            raise ImageError(what, where=name, fix=fix)
     if (covered := _covered(image)) < image.width * image.height:
         # It leaves out the rows of strips that the file does not list, and calls them black.
         what = f"the strips of the file hold {covered} of its {image.width} x {image.height} pixels"

@@ -112,6 +112,32 @@ class TestModes:
         with pytest.raises(ImageError, match="white is 0"):
             load_image(tmp_path / "a.tif")
 
+    @pytest.mark.parametrize(
+        ("kind", "channels", "packed"),
+        [
+            (np.uint16, 3, None),
+            (np.uint16, 4, None),
+            (np.uint8, 2, "zlib"),
+            (np.uint16, 3, "zlib"),
+            (np.uint8, 3, None),
+        ],
+    )
+    def test_channels_of_a_tiff_that_lie_one_behind_another_are_right_or_refused(
+        self, kind: type, channels: int, packed: str | None, tmp_path: Path
+    ):
+        tifffile, full = pytest.importorskip("tifffile"), np.iinfo(kind).max
+        ramp = np.linspace(0, full, 600).reshape(20, 30).astype(kind)
+        planes = np.stack([ramp, ramp[::-1], ramp[:, ::-1], np.full_like(ramp, full)])[-channels:]
+        look = {"photometric": "rgb" if channels > 2 else "minisblack", "compression": packed or None}
+        extra = None if channels == 3 else ["unassalpha"]
+        tifffile.imwrite(tmp_path / "a.tif", planes, planarconfig="separate", extrasamples=extra, **look)
+        if (packed is None and kind == np.uint16) or channels == 2:
+            with pytest.raises(ImageError, match=f"one behind another, {channels} of {8 * ramp.itemsize} bits"):
+                load_image(tmp_path / "a.tif")
+        else:
+            seen = load_image(tmp_path / "a.tif")
+            np.testing.assert_allclose(seen, planes.transpose(1, 2, 0) / full, atol=1 / 255)
+
     def test_a_tiff_of_8_bits_with_a_sign(self, tmp_path: Path):
         tifffile = pytest.importorskip("tifffile")
         tifffile.imwrite(tmp_path / "a.tif", np.full((4, 4), -1, np.int8), photometric="minisblack")
