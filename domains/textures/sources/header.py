@@ -28,6 +28,7 @@ _FORMATS = (
 )
 # Pixels that a byte of a file can stand for at most, see `hra.files.images.opening`; of PNG at 1 bit for each.
 _MOST_PIXELS_PER_BYTE = dict.fromkeys(("bmp", "dds", "gif", "jpeg", "pnm", "targa"), 4096) | {"png": 8 * 1032}
+_REDUCED, _MASK, _MOST_PARTS = 1, 4, 256  # bits of what a picture of a TIFF file is beside the first; how many are seen
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # of each colour type
 _DDS_BLOCKS = 4  # the flag of DDS files whose texels a code names, not masks
 _DDS_CUBE, _DX10_CUBE = 0x200, 4
@@ -161,8 +162,7 @@ def _header(image: Any, name: str, stated: tuple[int | None, str], stamp: tuple[
     spec, kind = image.spec(), image.spec().format.basetype
     depth = {openimageio().UINT8: 0, openimageio().FLOAT: 2, openimageio().DOUBLE: 2}.get(kind, 1)
     sizes = _levels(image)
-    if image.seek_subimage(1, 0):
-        warn(f"{name}: the first of several frames was taken")
+    _warn_of_parts(image, spec, name)
     # Signed integers are directions or heights, floats are light, and no interface has BC4 or BC5 in sRGB.
     coded = kind in (openimageio().UINT8, openimageio().UINT16, openimageio().UINT32)
     coded = coded and spec.get_string_attribute("compression") not in ("BC4", "BC5")
@@ -176,6 +176,29 @@ def _header(image: Any, name: str, stated: tuple[int | None, str], stamp: tuple[
         _texels(spec, depth),
         stamp,
     )
+
+
+def _warn_of_parts(image: Any, spec: Any, name: str) -> None:
+    """Say which pictures of a file are not read, and that what is read is not what the file shows.
+
+    The reduced pictures of a TIFF lose nothing: levels are made of the first.
+    """
+    number, masks = 1, False
+    while number < _MOST_PARTS and image.seek_subimage(number, 0):
+        kind = image.spec().get_int_attribute("tiff:subfiletype")
+        if not kind & (_REDUCED | _MASK):
+            warn(f"{name}: the first of several frames was taken")
+            break
+        masks, number = masks or not kind & _REDUCED, number + 1
+    if masks:
+        warn(f"{name}: its mask of transparent places was left out")
+    if spec.get_string_attribute("textureformat") == "CubeFace Environment":
+        warn(f"{name}: the faces of the cube map were taken for one image, one below another")
+    elif (held := (spec.width, spec.height, spec.x, spec.y)) != (
+        shown := (spec.full_width, spec.full_height, spec.full_x, spec.full_y)
+    ):
+        kept, whole = ("{} x {} texels from ({}, {})".format(*window) for window in (held, shown))
+        warn(f"{name}: the {kept} that it holds were taken, not the {whole} that it shows")
 
 
 def _levels(image: Any) -> tuple[StoredSize, ...]:

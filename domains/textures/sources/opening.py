@@ -90,8 +90,9 @@ def open_image(
     Warns
     -----
     RepairWarning : the first of several frames, layers or faces was taken, faces of a cube map were taken for one
-        image, corrupt EXIF data was ignored, the gain map of a JPEG file was applied, bytes of a TGA file that are no
-        alpha by its header were taken for alpha, or its single bits of alpha were left out.
+        image, a mask was left out, texels are those that an EXR file holds and not those that it shows, corrupt EXIF
+        data was ignored, the gain map of a JPEG file was applied, bytes of a TGA file that are no alpha by its header
+        were taken for alpha, or its single bits of alpha were left out.
 
     Examples
     --------

@@ -268,6 +268,7 @@ class TestLevels:
         texels = np.random.default_rng(0).random((20, 30, 3), np.float32)
         buffer = oiio.ImageBuf(texels)
         buffer.set_origin(5, -7)
+        buffer.set_full(5, 35, -7, 13, 0, 1)
         assert buffer.write(str(tmp_path / "a.exr"), "float")
         np.testing.assert_array_equal(np.array(open_image(tmp_path / "a.exr").mips[0]), texels)
 
@@ -620,3 +621,59 @@ class TestWithoutOpenImageIO:
     def test_other_files_name_the_extra(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(MissingExtra, match="OpenImageIO"):
             open_image(tmp_path / name)
+
+
+def warned(path: Path) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        open_image(path)
+    return [str(one.message).partition(": ")[2] for one in caught]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ((1, 1), []),
+        ((4, 1, 5), ["its mask of transparent places was left out"]),
+        ((0,), ["the first of several frames was taken"]),
+        ((4, 0), ["the first of several frames was taken", "its mask of transparent places was left out"]),
+    ],
+)
+def test_reduced_pictures_of_a_tiff_are_no_frames_and_masks_are_named(
+    kinds: tuple[int, ...], said: list[str], tmp_path
+):
+    tifffile = pytest.importorskip("tifffile")
+    with tifffile.TiffWriter(tmp_path / "a.tif") as file:
+        for kind in (0, *kinds):
+            texels = np.zeros((32, 32), bool if kind & 4 else np.uint8)
+            file.write(texels, photometric="mask" if kind & 4 else "minisblack", subfiletype=kind, metadata=None)
+    assert warned(tmp_path / "a.tif") == said
+
+
+@pytest.mark.parametrize(
+    ("window", "kind", "said"),
+    [
+        ((8, 4, 0, 0), "", []),
+        (
+            (9, 6, -1, 0),
+            "",
+            ["the 8 x 4 texels from (0, 0) that it holds were taken, not the 9 x 6 texels from (-1, 0)"],
+        ),
+        (
+            (8, 4, 0, 0),
+            "CubeFace Environment",
+            ["the faces of the cube map were taken for one image, one below another"],
+        ),
+    ],
+)
+def test_windows_and_cubes_of_exr_are_named(window: tuple[int, ...], kind: str, said: list[str], tmp_path: Path):
+    oiio = pytest.importorskip("OpenImageIO")
+    spec = oiio.ImageSpec(8, 4, 3, oiio.HALF)
+    spec.full_width, spec.full_height, spec.full_x, spec.full_y = window
+    if kind:
+        spec.attribute("textureformat", kind)
+    out = oiio.ImageOutput.create(str(tmp_path / "a.exr"))
+    assert out.open(str(tmp_path / "a.exr"), spec)
+    out.write_image(np.zeros((4, 8, 3), np.float32))
+    out.close()
+    assert [what[: len(begin)] for what, begin in zip(warned(tmp_path / "a.exr"), said, strict=True)] == said
