@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 # Only formats that Pillow decodes by itself: an EPS file, for one, would start Ghostscript.
 FORMATS = ("PNG", "JPEG", "WEBP", "TIFF", "BMP", "GIF", "TGA", "JPEG2000", "PPM", "AVIF")
 _ORIENTATION = 0x0112  # the EXIF tag
-_SAMPLES, _DEPTH, _PLANES, _APART = (
-    277,
-    258,
-    284,
-    2,
-)  # tags of TIFF: the last is 2 where channels lie one behind another
+# Tags of TIFF, the last of which is 2 where channels lie one behind another.
+_SAMPLES, _DEPTH, _PLANES, _APART = 277, 258, 284, 2
 _PHOTOMETRIC, _SAMPLE_FORMAT, _SIGNED = 262, 339, 2  # tags of TIFF: the one is 0 where white is 0
 # Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
 _FILTERS = threading.Lock()
