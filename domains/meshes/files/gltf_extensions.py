@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hra.domains.meshes.files.gltf_coordinates import coordinate_sets, layout_of
@@ -35,6 +35,8 @@ _WITHOUT_DATA = (
     *("EXT_mesh_features", "EXT_instance_features", "MSFT_lod", "MSFT_texture_dds", "EXT_lights_", "KHR_mesh_quant"),
     *("KHR_interactivity", "KHR_implicit_shapes", "KHR_physics_rigid_bodies", "VRM"),
 )
+# Extensions that change what others say, such as nodes and textures, and name it by pointers.
+_BY_POINTERS = {"KHR_animation_pointer", "KHR_interactivity"}
 
 
 def extensions(value: Any) -> Iterator[tuple[str, Any]]:
@@ -56,6 +58,11 @@ def numbers_held(header: dict[str, Any], but: Sequence[str] = ()) -> set[int]:
         if name not in but and not name.startswith(_WITHOUT_DATA):
             found |= _numbers(content)
     return found
+
+
+def changes_by_pointers(header: Mapping[str, Any]) -> bool:
+    """Whether extensions may change anything that a header says, while a viewer shows it."""
+    return not _BY_POINTERS.isdisjoint(header.get("extensionsUsed", []))
 
 
 def _numbers(value: Any) -> set[int]:

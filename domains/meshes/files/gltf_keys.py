@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hra.domains.meshes.files.gltf_extensions import changes_by_pointers
+from hra.domains.meshes.files.gltf_nodes import REST
+
 if TYPE_CHECKING:
     from hra.domains.meshes.files.gltf_accessors import Accessors
 
 _FLOAT = 5126
-# What nodes without these words say.
-REST = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
 # Between two keys at most this many are left out, so that long animations take time in proportion to their length.
 _LONGEST = 64
 # Values from a track's start that are this share of its tolerance are as large as rounding.
@@ -67,20 +68,23 @@ def enough_keys(times: np.ndarray, values: np.ndarray, path: str, tolerance: flo
 def channels_at_rest(accessors: Accessors, tolerance: float) -> set[tuple[int, int]]:
     """The animation and number of each channel that shows what its node says where no animation shows anything else.
 
-    One of those that end last stays if no other does: it says how long an animation takes.
+    One of those that end last stays if no other does: it says how long an animation takes. All stay where extensions
+    may move nodes, too.
 
     Parameters
     ----------
     tolerance : see `enough_keys`.
     """
     animations = accessors.header.get("animations", [])
+    if changes_by_pointers(accessors.header):
+        return set()
     resting: dict[tuple[int, int], tuple[int, str]] = {}
     moved: set[tuple[int | None, str]] = set()
     for number, animation in enumerate(animations):
         for k, channel in enumerate(animation["channels"]):
             target, sampler = channel["target"], animation["samplers"][channel["sampler"]]
             part = target.get("node"), target["path"]
-            named = {"extensions", "extras"} & {*animation, *channel, *target}
+            named = {"extensions", "extras"} & {*animation, *channel, *target, *sampler}
             if named or not _is_at_rest(accessors, sampler, *part, tolerance):
                 moved.add(part)
             else:
@@ -96,12 +100,14 @@ def channels_at_rest(accessors: Accessors, tolerance: float) -> set[tuple[int, i
 
 
 def _is_at_rest(accessors: Accessors, sampler: dict[str, Any], node: int | None, path: str, tolerance: float) -> bool:
-    """Whether a sampler of floats shows what a node says."""
+    """Whether a sampler of floats shows what a node says that has no matrix."""
     kind = accessors.header["accessors"][sampler["output"]]["componentType"]
     if node is None or path not in REST or kind != _FLOAT or sampler.get("interpolation") == "CUBICSPLINE":
         return False
-    rest = np.array(accessors.header["nodes"][node].get(path, REST[path]), np.float64)
-    values = accessors.array(sampler["output"]).astype(np.float64)
+    entry, values = accessors.header["nodes"][node], accessors.array(sampler["output"]).astype(np.float64)
+    rest = np.array(entry.get(path, REST[path]), np.float64)
+    if "matrix" in entry or values.shape[1] != len(rest):  # which the format forbids, and nobody refuses
+        return False
     ways = (rest, -rest) if path == "rotation" else (rest,)
     return any(np.abs(values - way).max() <= _most(values, path, tolerance) for way in ways)
 

@@ -18,6 +18,8 @@ from hra.domains.meshes.mesh.attributes import VertexAttributes
 from hra.errors import FileError
 from hra.files.limits import Limits
 
+# What nodes without these words say.
+REST = {"translation": (0, 0, 0), "rotation": (0, 0, 0, 1), "scale": (1, 1, 1)}
 # How far Khronos' validator lets the length of a rotation be from 1.
 _UNIT = 0.00769
 NAME = "EXT_mesh_gpu_instancing"
@@ -78,9 +80,9 @@ def _check_transform(node: dict[str, Any], where: str) -> None:
     if "matrix" in node:
         if node["matrix"][3::4] != [0, 0, 0, 1]:
             raise FileError("the last row of a matrix is not 0 0 0 1", where=where)
-        if {"translation", "rotation", "scale"} & set(node):
+        if REST.keys() & node:
             raise FileError("a node has a matrix and a translation, rotation or scale", where=where)
-    length = np.linalg.norm(node.get("rotation", (0, 0, 0, 1)))
+    length = np.linalg.norm(node.get("rotation", REST["rotation"]))
     if abs(length - 1) > _UNIT:
         raise FileError(f"a rotation has the length {length:g}, not 1", where=where, fix="export it again")
 
@@ -116,11 +118,10 @@ def local_matrix(node: dict[str, Any]) -> np.ndarray:
     """The matrix float64 [4, 4] of a node to the one above it."""
     if "matrix" in node:
         return np.array(node["matrix"], np.float64).reshape(4, 4).T
-    rotation = np.array([node.get("rotation", (0, 0, 0, 1))], np.float64)
-    turn = rotation_matrices(rotation / np.linalg.norm(rotation))[0]
+    place, rotation, scale = (np.array(node.get(name, REST[name]), np.float64) for name in REST)
     matrix = np.eye(4)
-    matrix[:3, :3] = turn * np.array(node.get("scale", (1, 1, 1)))
-    matrix[:3, 3] = node.get("translation", (0, 0, 0))
+    matrix[:3, :3] = rotation_matrices(rotation[None] / np.linalg.norm(rotation))[0] * scale
+    matrix[:3, 3] = place
     return matrix
 
 

@@ -32,10 +32,10 @@ from hra.domains.meshes.files.gltf_accessors import (
     padded_rows,
     parts_in_views,
 )
-from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
+from hra.domains.meshes.files.gltf_extensions import changes_by_pointers, extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import split_glb
-from hra.domains.meshes.files.gltf_keys import REST
 from hra.domains.meshes.files.gltf_meshopt import NAMES, meshopt_codec
+from hra.domains.meshes.files.gltf_nodes import REST
 from hra.domains.meshes.files.gltf_primitives import is_blended
 from hra.domains.meshes.files.write_glb import QUANTIZATION, container
 from hra.domains.meshes.mesh.connected import connected
@@ -108,7 +108,7 @@ def _few_digits(vector: Sequence[float]) -> list[float]:
 
 def _brief(numbers: Sequence[float]) -> list[float]:
     """The shortest numbers that are the same single floats."""
-    short = [float(str(np.float32(x))) if _is_single(x) else x for x in numbers]
+    short = [float(str(np.float32(x))) if isinstance(x, float) and _is_single(x) else x for x in numbers]
     return [int(x) if x in (0, 1, -1) else x for x in short]
 
 
@@ -302,7 +302,9 @@ class _Packing:
                 if (rounded * _WEIGHTS % 1).any():
                     continue
                 # Joints that lose their weights say nothing.
-                self.arrays[joints[number]][(rounded == 0) & rounded.any(axis=1, keepdims=True)] = 0
+                said = self.arrays[joints[number]]
+                said[(rounded == 0) & rounded.any(axis=1, keepdims=True)] = 0
+                self._bound(joints[number], said)
                 self._exponential(number, rounded, 1 / _WEIGHTS)
             elif kinds == {"target"} and names <= {"NORMAL", "TANGENT"}:
                 self._exponential(number, array, _TURN)
@@ -335,10 +337,11 @@ class _Packing:
         return found
 
     def _splines(self) -> dict[int, int]:
-        """The keys of each accessor that has values between tangents."""
+        """The keys of each accessor that has values between tangents; files of other counts are not refused."""
         samplers = [sampler for one in self.header.get("animations", []) for sampler in one["samplers"]]
         smooth = [sampler for sampler in samplers if sampler.get("interpolation") == "CUBICSPLINE"]
-        return {sampler["output"]: self.entries[sampler["input"]]["count"] for sampler in smooth}
+        found = {sampler["output"]: self.entries[sampler["input"]]["count"] for sampler in smooth}
+        return {number: keys for number, keys in found.items() if self.entries[number]["count"] % (3 * keys) == 0}
 
     def _position_steps(self) -> dict[int, float]:
         """The step of each accessor of positions: that of its mesh, the least one if there are several."""
@@ -358,12 +361,16 @@ class _Packing:
         if step <= 0 or exponent not in _EXPONENTS or np.abs(whole).max(initial=0) > _MOST:
             return
         rounded = np.ldexp(whole, exponent).astype(np.float32).reshape(-1, COLUMNS[self.entries[number]["type"]])
-        for name, end in (("min", rounded.min), ("max", rounded.max)):
-            if name in self.entries[number]:
-                self.entries[number][name] = _brief(end(axis=0).tolist())
+        self._bound(number, rounded)
         words = (whole.astype(np.int64) & 0xFFFFFF) | ((exponent & 0xFF) << 24)
         target = None if self._is_key(number) else _ARRAY_BUFFER
         self._pack(number, words.astype("<u4"), _Kind("ATTRIBUTES", 4 * array.shape[1], "EXPONENTIAL", target))
+
+    def _bound(self, number: int, rows: np.ndarray) -> None:
+        """Say the bounds of an accessor's new ``rows`` [n, k] where it says any."""
+        for name, end in (("min", rows.min), ("max", rows.max)):
+            if name in self.entries[number]:
+                self.entries[number][name] = _brief(end(axis=0).tolist())
 
     def _octahedral(self, number: int, array: np.ndarray) -> None:
         """Store directions on an octahedron, unless some have no length, which would get one."""
@@ -531,7 +538,7 @@ def _accessors(primitive: Mapping[str, Any]) -> list[int]:
 
 def _enlarged(header: Mapping[str, Any]) -> float:
     """By how much texture transforms enlarge coordinates at most, a power of two; infinite where they may move."""
-    if "KHR_animation_pointer" in header.get("extensionsUsed", []):
+    if changes_by_pointers(header):
         return math.inf
     named = (content for name, content in extensions(header) if name == "KHR_texture_transform")
     scales = [abs(side) for content in named for side in content.get("scale", [])]

@@ -367,7 +367,8 @@ class _Written:
 
         times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
         kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
-        if path and source.get("interpolation", "LINEAR") == "LINEAR":
+        even = len(values) % len(times) == 0  # files of other counts are not refused
+        if path and even and source.get("interpolation", "LINEAR") == "LINEAR":
             kept = kept[enough_keys(times[kept, 0], values.reshape(len(times), -1)[kept], path, self.tolerance)]
         if len(kept) < len(times):
             values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])

@@ -266,6 +266,18 @@ def test_steep_tangents_do_not_coarsen_the_values_between_them(path: str, width:
     assert 0 < apart.max() <= (2.0**-13 if path == "weights" else 2.0**-16)
 
 
+@pytest.mark.parametrize(("path", "width"), [("translation", 3), ("weights", 1)])
+def test_splines_without_tangents_for_each_key_are_rounded_as_they_are(path: str, width: int, tmp_path: Path) -> None:
+    scene, count = moving(), 10
+    track = np.random.default_rng(0).random((count, width)).astype(np.float32)
+    times = scene.add(np.arange(5, dtype=np.float32)[:, None], bounds=True)
+    sampler = {"input": times, "output": scene.add(track), "interpolation": "CUBICSPLINE"}
+    channel = {"sampler": 0, "target": {"node": 0, "path": path}}
+    scene.header["animations"] = [{"samplers": [sampler], "channels": [channel]}]
+    after = packed(scene, tmp_path, "rounded")[1]
+    assert 0 < np.abs(after.accessors.array(sampler["output"]) - track).max() <= 2.0**-13
+
+
 @pytest.mark.parametrize("compression", ["meshopt", "rounded"])
 @pytest.mark.parametrize(("targets", "stride"), [(2, 8), (64, 256), (65, 4)])
 def test_weights_of_one_target_lie_at_equal_places_of_rows(
@@ -337,10 +349,12 @@ def test_joints_without_weights_say_nothing_and_shared_ones_stay(tmp_path: Path)
     weights[7] = 0
     joints = np.tile(np.array([0, 1, 1, 0], np.uint8), (25, 1))
     joints[7] = 1
-    scene.primitive["attributes"] |= {"JOINTS_0": scene.add(joints), "WEIGHTS_0": scene.add(weights)}
+    scene.primitive["attributes"] |= {"JOINTS_0": scene.add(joints, bounds=True), "WEIGHTS_0": scene.add(weights)}
     place = scene.primitive["attributes"]
     after = packed(scene, tmp_path, "rounded")[1].accessors
     found, kept = after.array(place["JOINTS_0"]), after.array(place["WEIGHTS_0"])
+    says = after.header["accessors"][place["JOINTS_0"]]
+    assert (says["min"], says["max"]) == ([0] * 4, [1, 1, 1, 1])
     empty = ~kept.any(axis=1)
     assert (found[empty] == 1).all() and empty.sum() == 1 and (found[~empty] == 0).all()
     assert (kept[~empty] == [1, 0, 0, 0]).all()

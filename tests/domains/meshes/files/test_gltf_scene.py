@@ -176,11 +176,13 @@ def test_a_short_file_moves_as_the_source_does(extension: bool, tmp_path: Path) 
         assert referred == set(range(len(header["accessors"])))
 
 
-def resting(tmp_path: Path, rows: dict[str, list[list[float]]], more: list[Any] | None = None) -> dict[str, Any]:
+def resting(
+    tmp_path: Path, rows: dict[str, list[list[float]]], more: list[Any] | None = None, **header: Any
+) -> dict[str, Any]:
     """The animations of a short file of a node with a place of its own, one second each, with these tracks by path."""
     scene = Scene(3)
     scene.header["nodes"][0] |= {"translation": [1.0, 2.0, 3.0], "rotation": [0.0, 0.6, 0.0, 0.8]}
-    scene.header["animations"] = []
+    scene.header |= {"animations": [], **header}
     for one in [rows, *(more or [])]:
         samplers, channels = [], []
         for path, values in one.items():
@@ -231,6 +233,34 @@ def test_what_moves_or_stands_elsewhere_keeps_its_channels(
         tmp_path, {path: values, "scale" if path != "scale" else "rotation": (GROWN if path != "scale" else TURN)}
     )
     assert path in found["tracks"][0]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"extensionsUsed": ["KHR_animation_pointer"]},
+        {"extensionsUsed": ["KHR_interactivity"]},
+        {"nodes": [{"mesh": 0, "matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 5, 0, 0, 1]}]},
+    ],
+)
+def test_tracks_stay_where_nodes_may_be_elsewhere(header: dict[str, Any], tmp_path: Path) -> None:
+    still = REST if "nodes" not in header else [[0.0, 0.0, 0.0]] * 2
+    found = resting(tmp_path, {"translation": still, "scale": GROWN}, **header)
+    assert found["tracks"] == [{"translation": still, "scale": GROWN}]
+
+
+@pytest.mark.parametrize(
+    ("path", "shape"), [("rotation", (5, 3)), ("translation", (7, 3)), ("translation", (3, 3)), ("weights", (7, 1))]
+)
+def test_tracks_of_other_counts_than_keys_are_passed_on(path: str, shape: tuple[int, int], tmp_path: Path) -> None:
+    scene, values = Scene(3), np.random.default_rng(0).random(shape).astype(np.float32)
+    sampler = {"input": scene.add(np.arange(5, dtype="f4")[:, None], bounds=True), "output": scene.add(values)}
+    channel = {"sampler": 0, "target": {"node": 0, "path": path}}
+    scene.header["animations"] = [{"samplers": [sampler], "channels": [channel]}]
+    source = GltfScene.open(scene.write(tmp_path / "scene.glb"))
+    (tmp_path / "short.glb").write_bytes(source.glb([], short=True, tolerance=2.0**-14))
+    found = GltfScene.open(tmp_path / "short.glb").accessors
+    assert (found.array(found.header["animations"][0]["samplers"][0]["output"]) == values).all()
 
 
 @pytest.mark.parametrize("most", [255, 256])
