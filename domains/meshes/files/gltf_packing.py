@@ -125,7 +125,7 @@ def rounded_weights(weights: np.ndarray) -> np.ndarray:
     if weights.dtype.kind != "f":
         return weights
     totals, scaled = weights.sum(axis=1, dtype=np.float64), weights.astype(np.float64) * _WEIGHTS
-    even = ((np.abs(totals - 1) <= _UNEVEN) | (totals == 0)) & (weights >= 0).all(axis=1)
+    even = (np.abs(totals - 1) <= _UNEVEN) | (totals == 0)
     whole = np.floor(scaled)
     missing = np.rint(totals * _WEIGHTS) - whole.sum(axis=1)
     rank = np.argsort(np.argsort(whole - scaled, axis=1, kind="stable"), axis=1, kind="stable")

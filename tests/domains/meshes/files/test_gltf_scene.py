@@ -177,9 +177,17 @@ def test_a_short_file_moves_as_the_source_does(extension: bool, tmp_path: Path) 
 
 
 def resting(
-    tmp_path: Path, rows: dict[str, list[list[float]]], more: list[Any] | None = None, **header: Any
+    tmp_path: Path,
+    rows: dict[str, list[list[float]]],
+    more: list[Any] | None = None,
+    words: dict[str, Any] | None = None,
+    **header: Any,
 ) -> dict[str, Any]:
-    """The animations of a short file of a node with a place of its own, one second each, with these tracks by path."""
+    """The animations of a short file of a node with a place of its own, one second each, with these tracks by path.
+
+    Channels have these words, too.
+    """
+    words = words or {}
     scene = Scene(3)
     scene.header["nodes"][0] |= {"translation": [1.0, 2.0, 3.0], "rotation": [0.0, 0.6, 0.0, 0.8]}
     scene.header |= {"animations": [], **header}
@@ -188,7 +196,7 @@ def resting(
         for path, values in one.items():
             times = np.linspace(0, 1, len(values), dtype=np.float32)[:, None]
             samplers.append({"input": scene.add(times, bounds=True), "output": scene.add(np.array(values, "f4"))})
-            channels.append({"sampler": len(channels), "target": {"node": 0, "path": path}})
+            channels.append({"sampler": len(channels), "target": {"node": 0, "path": path}} | words)
         scene.header["animations"].append({"samplers": samplers, "channels": channels})
     source = GltfScene.open(scene.write(tmp_path / "scene.glb"))
     (tmp_path / "short.glb").write_bytes(source.glb([], short=True, tolerance=2.0**-14))
@@ -211,10 +219,16 @@ def test_short_files_leave_out_what_no_animation_moves(tmp_path: Path) -> None:
     assert found == {"tracks": [{"scale": GROWN}], "ends": [1.0]}
     # A part that another animation moves is led back by this one, and one that ends last says when.
     moved = [[1.0, 2.0, 3.0], [1.0, 2.0, 4.0]]
-    found = resting(tmp_path, {"translation": REST}, [{"translation": moved}])
-    assert found == {"tracks": [{"translation": REST}, {"translation": moved}], "ends": [1.0, 1.0]}
-    found = resting(tmp_path, {"translation": REST, "rotation": TURN})
-    assert [len(one) for one in found["tracks"]] == [1] and found["ends"] == [1.0]
+    found = resting(tmp_path, {"translation": REST, "scale": GROWN}, [{"translation": moved}])
+    tracks = [{"translation": REST, "scale": GROWN}, {"translation": moved}]
+    assert found == {"tracks": tracks, "ends": [1.0, 1.0]}
+    # The other sign is the same turn.
+    for turn in TURN:
+        found = resting(tmp_path, {"translation": REST, "rotation": [turn] * 2})
+        assert found == {"tracks": [{"translation": REST}], "ends": [1.0]}
+    # What others say of a channel may need it.
+    found = resting(tmp_path, {"translation": REST, "scale": GROWN}, words={"extras": {"part": "hull"}})
+    assert found["tracks"] == [{"translation": REST, "scale": GROWN}]
 
 
 @pytest.mark.parametrize(
@@ -247,6 +261,20 @@ def test_tracks_stay_where_nodes_may_be_elsewhere(header: dict[str, Any], tmp_pa
     still = REST if "nodes" not in header else [[0.0, 0.0, 0.0]] * 2
     found = resting(tmp_path, {"translation": still, "scale": GROWN}, **header)
     assert found["tracks"] == [{"translation": still, "scale": GROWN}]
+
+
+def test_splines_whose_tangents_lead_away_keep_their_channels(tmp_path: Path) -> None:
+    scene = Scene(3)
+    times = scene.add(np.array([[0], [1]], np.float32), bounds=True)
+    outputs = np.ones((6, 3), np.float32), np.array([[1, 1, 1], [1, 2, 1]], np.float32)
+    samplers: list[dict[str, Any]] = [{"input": times, "output": scene.add(one)} for one in outputs]
+    samplers[0]["interpolation"] = "CUBICSPLINE"
+    scene.header["nodes"].append({})
+    channels = [{"sampler": k, "target": {"node": k, "path": "scale"}} for k in range(2)]
+    scene.header["animations"] = [{"samplers": samplers, "channels": channels}]
+    source = GltfScene.open(scene.write(tmp_path / "scene.glb"))
+    (tmp_path / "short.glb").write_bytes(source.glb([], short=True, tolerance=2.0**-14))
+    assert GltfScene.open(tmp_path / "short.glb").header["animations"][0]["channels"] == channels
 
 
 @pytest.mark.parametrize(
