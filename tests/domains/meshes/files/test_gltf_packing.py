@@ -518,7 +518,7 @@ def test_what_extensions_refer_to_and_images_stay_as_they_are(tmp_path: Path) ->
     assert not is_packed(after, places) and is_packed(after, scene.primitive["attributes"]["POSITION"])
 
 
-def test_shared_vertices_sparse_arrays_and_lines(tmp_path: Path) -> None:
+def test_shared_vertices_and_lines(tmp_path: Path) -> None:
     scene = Scene(9)
     half = scene.primitive | {"indices": scene.add(scene.triangles[:50].reshape(-1, 1).astype(np.uint16))}
     lines = {"attributes": dict(scene.primitive["attributes"]), "mode": 1}

@@ -1010,6 +1010,9 @@ def test_a_count_that_cannot_be_had_is_named_once(tmp_path: Path) -> None:
     assert 500 < lod.triangles[0] <= 1000 and 2 < lod.triangles[1] < 200
     named = [str(one.message) for one in caught if "asked for" in str(one.message)]
     assert len(named) == 1 and named[0].endswith(f"the coarsest level has {lod.triangles[1]}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepairWarning)
+        assert meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [lod.triangles[1]]).triangles == lod.triangles[1:]
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "AVIF"])
