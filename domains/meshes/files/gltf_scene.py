@@ -13,7 +13,7 @@ import copy
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,6 +101,8 @@ class GltfScene:
     accessors: Accessors
     header: dict[str, Any]
     files: SiblingFiles
+    # The keys that tracks need, by what they are found from: they take longer than the rest of a file that is tried.
+    _keys: dict[tuple[Any, ...], np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: str | Path, limits: Limits = DEFAULT) -> GltfScene:
@@ -181,6 +183,25 @@ class GltfScene:
             return read_uri(entry["uri"], self.files, where) if "uri" in entry else None
         except MissingFile:
             return None
+
+    def keys(self, sampler: Mapping[str, Any], path: str | None, tolerance: float) -> np.ndarray:
+        """The numbers of the keys that a sampler needs, int64, rising; found once.
+
+        Parameters
+        ----------
+        sampler : of the checked header.
+        path, tolerance : see `enough_keys`; without a path, what makes exactly the same track.
+        """
+        way = sampler.get("interpolation", "LINEAR")
+        asked = sampler["input"], sampler["output"], way, path, tolerance
+        if asked not in self._keys:
+            times, values = (self.accessors.array(sampler[end]) for end in ("input", "output"))
+            kept = needed_keys(values, len(times), way)
+            even = len(values) % len(times) == 0  # files of other counts are not refused
+            if path and even and way == "LINEAR":
+                kept = kept[enough_keys(times[kept, 0], values.reshape(len(times), -1)[kept], path, tolerance)]
+            self._keys[asked] = kept
+        return self._keys[asked]
 
     def glb(
         self,
@@ -365,11 +386,8 @@ class _Written:
         def written(old: int, rows: np.ndarray, bounds: bool) -> int:
             return self._accessor(np.ascontiguousarray(rows).tobytes(), {}, self._like(old, rows, bounds))
 
+        kept = self.scene.keys(source, path, self.tolerance)
         times, values = (self.scene.accessors.array(source[end]) for end in ("input", "output"))
-        kept = needed_keys(values, len(times), source.get("interpolation", "LINEAR"))
-        even = len(values) % len(times) == 0  # files of other counts are not refused
-        if path and even and source.get("interpolation", "LINEAR") == "LINEAR":
-            kept = kept[enough_keys(times[kept, 0], values.reshape(len(times), -1)[kept], path, self.tolerance)]
         if len(kept) < len(times):
             values = values.reshape(len(times), -1, values.shape[1])[kept].reshape(-1, values.shape[1])
         # The format asks for bounds of times alone.

@@ -291,6 +291,15 @@ def test_tracks_of_other_counts_than_keys_are_passed_on(path: str, shape: tuple[
     assert (found.array(found.header["animations"][0]["samplers"][0]["output"]) == values).all()
 
 
+def test_short_files_are_the_same_each_time(tmp_path: Path) -> None:
+    scene = moving()
+    source = GltfScene.open(scene.write(tmp_path / "scene.glb"))
+    tolerances = (2.0**-14, 0.0, 0.25) * 2
+    found = [source.glb([], short=True, tolerance=tolerance) for tolerance in tolerances]
+    alone = [GltfScene.open(tmp_path / "scene.glb").glb([], short=True, tolerance=one) for one in tolerances]
+    assert found == alone
+
+
 @pytest.mark.parametrize("most", [255, 256])
 def test_a_short_file_draws_the_same_corners(most: int, tmp_path: Path) -> None:
     """Each vertex and array is written once, in one view for all arrays of a kind; joints are bytes if they fit."""
