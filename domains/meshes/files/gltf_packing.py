@@ -8,7 +8,7 @@ Rounded files keep these floats: positions are multiples of a power of two, at l
 of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
 tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
 the largest number of a track (weights of targets to 2^-12), translations to that of its way, and times to 2^-15 of a
-second; what targets add to normals is rounded to 2^-11. Nodes say single floats in eight digits.
+second; what targets add to normals is rounded to 2^-11. Nodes of scenes say single floats in eight digits.
 Weights of skins are rounded to 2^-12 with the same sum. Joints and colours stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
@@ -133,8 +133,13 @@ def rounded_weights(weights: np.ndarray) -> np.ndarray:
     return np.where(even[:, None], rounded, weights)
 
 
-def repacked(file: bytes, compression: Compression) -> bytes:
+def repacked(file: bytes, compression: Compression, *, brief_nodes: bool = False) -> bytes:
     """A GLB file of this library's own with packed geometry; its vertices and triangles may be in another order.
+
+    Parameters
+    ----------
+    brief_nodes : whether rounded files have the nodes of `with_brief_nodes`, which moves what they show: who asks
+        for them counts that.
 
     Raises
     ------
@@ -143,7 +148,10 @@ def repacked(file: bytes, compression: Compression) -> bytes:
     if compression == "none":
         return file
     text, chunk = split_glb(file, "levels")
-    return _Packing(json.loads(text), chunk or b"", rounded=compression == "rounded").file()
+    header = json.loads(text)
+    if brief_nodes and compression == "rounded":
+        header = with_brief_nodes(header)
+    return _Packing(header, chunk or b"", rounded=compression == "rounded").file()
 
 
 class _Packing:
@@ -283,7 +291,6 @@ class _Packing:
 
     def _round(self) -> None:
         """Round what is worth it."""
-        self.header |= with_brief_nodes(self.header)
         steps, fine, splines = self._position_steps(), _FINE / _enlarged(self.header), self._splines()
         joints = self._joints()
         for number, array in list(self.arrays.items()):

@@ -102,7 +102,7 @@ class SceneLOD:
         short = {"short": True, "tolerance": _STILL} if self.shares else {}
         for level, own, path in zip(self.levels, images, paths, strict=True):
             plain = self.scene.glb([level], more=self.moved, images=own, **short)
-            write_atomically(path, repacked(plain, self.compression))
+            write_atomically(path, repacked(plain, self.compression, brief_nodes=True))
         warn_of_older(root, stem, ".glb", [path.name for path in paths])
         return paths
 
@@ -121,7 +121,8 @@ class SceneLOD:
             raise FileError(f"levels are not written as {Path(path).suffix!r}", where=str(path), fix="use .glb")
         errors = self.chain.errors.tolist()
         notes = [{"triangles": count, "error": error} for count, error in zip(self.triangles, errors, strict=True)]
-        write_atomically(path, repacked(self.scene.glb(self.levels, notes, self.moved), self.compression))
+        plain = self.scene.glb(self.levels, notes, self.moved)
+        write_atomically(path, repacked(plain, self.compression, brief_nodes=True))
 
 
 def scene_lod(
@@ -280,7 +281,8 @@ class _Files:
         """The file of ``triangles`` int64 [F, 3] of these ``vertices``, with images by number in place of others."""
         level = vertices.by_place(triangles, every=True)
         options = {"images": changed, "short": True, "tolerance": _STILL}
-        return repacked(_silent_glb(vertices.scene, [level], more=vertices.moved(), **options), self.compression)
+        plain = _silent_glb(vertices.scene, [level], more=vertices.moved(), **options)
+        return repacked(plain, self.compression, brief_nodes=True)
 
     def by_number(self, changed: Mapping[bytes, bytes]) -> dict[int, bytes]:
         """Images in place of others, by the numbers of those."""

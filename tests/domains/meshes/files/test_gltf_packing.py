@@ -240,7 +240,7 @@ def test_nodes_have_few_digits_which_count(skinned: bool, tmp_path: Path) -> Non
     scene.header["nodes"] += [{"matrix": [tenth, *np.eye(4).reshape(-1).tolist()[1:]]}, {"translation": far}]
     scene.header["nodes"][-1] |= {"rotation": [0.0, 0.0, 0.0, 1.0], "name": "still"}
     source = scene.write(tmp_path / "scene.glb")
-    found = json.loads(split_glb(repacked(source.read_bytes(), "rounded"), "")[0])["nodes"]
+    found = json.loads(split_glb(repacked(source.read_bytes(), "rounded", brief_nodes=True), "")[0])["nodes"]
     assert found[-1] == {"translation": [6378137.123, 102.4, 1e300], "name": "still"}
     assert found[-2] == {"matrix": [0.1, *np.eye(4).reshape(-1).tolist()[1:]]}
     new = next(one for one in found if "rotation" in one)
@@ -385,7 +385,7 @@ def test_nodes_move_what_targets_move_far(tmp_path: Path) -> None:
     turn = (turn / np.linalg.norm(turn)).astype(np.float32).astype(np.float64)
     scene.header["nodes"][0]["rotation"] = turn.tolist()
     source = scene.write(tmp_path / "scene.glb")
-    brief = json.loads(split_glb(repacked(source.read_bytes(), "rounded"), "")[0])["nodes"][0]
+    brief = json.loads(split_glb(repacked(source.read_bytes(), "rounded", brief_nodes=True), "")[0])["nodes"][0]
     change = local_matrix(brief) - local_matrix(scene.header["nodes"][0])
     moved = np.linalg.norm((scene.positions + far) @ change[:3, :3].T, axis=1).max()
     plain, rounded = (meshes.scene_lod(source, [0.5], compression=how) for how in ("none", "rounded"))
@@ -401,7 +401,7 @@ def test_weights_of_a_bent_skin_count(tmp_path: Path) -> None:
     scene.header["nodes"][-1] |= {"rotation": [0, 0, float(bent), float(bent)], "translation": [0.5, 3.0, 0]}
     source = scene.write(tmp_path / "scene.glb")
     plain, rounded = (meshes.scene_lod(source, [0.999], compression=how) for how in ("none", "rounded"))
-    (tmp_path / "finest.glb").write_bytes(repacked(source.read_bytes(), "rounded"))
+    (tmp_path / "finest.glb").write_bytes(repacked(source.read_bytes(), "rounded", brief_nodes=True))
     places = []
     for path in (source, tmp_path / "finest.glb"):
         read = GltfScene.open(path)

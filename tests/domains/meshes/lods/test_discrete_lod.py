@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import hra
 from hra.domains import meshes
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.errors import BudgetTooSmall, HraError, InvalidBudget
 
 
@@ -25,6 +30,17 @@ def test_levels_halve_and_stay_closed(chain: meshes.DiscreteLOD) -> None:
 @pytest.mark.parametrize(("budget", "level"), [(1e9, 0), (5120, 0), (5119, 1), (40, 7)])
 def test_a_budget_takes_the_finest_level_that_fits(chain: meshes.DiscreteLOD, budget: float, level: int) -> None:
     assert chain.by_budget(budget) == level
+
+
+def test_rounded_files_say_their_origin_exactly(chain: meshes.DiscreteLOD, tmp_path: Path) -> None:
+    origin = (-2694045.0, 123456792.0, 3857878.25)
+    levels = tuple(replace(mesh, origin=origin) for mesh in chain.levels[-2:])
+    far = replace(chain, levels=levels, errors=chain.errors[-2:], compression="rounded")
+    far.export(tmp_path)
+    far.export_one(tmp_path / "all.glb")
+    for path in tmp_path.iterdir():
+        header = json.loads(split_glb(path.read_bytes(), "")[0])
+        assert {tuple(node["translation"]) for node in header["nodes"] if "mesh" in node} == {origin}
 
 
 def test_a_budget_below_the_coarsest_level_is_refused(chain: meshes.DiscreteLOD) -> None:

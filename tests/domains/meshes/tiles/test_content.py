@@ -88,6 +88,15 @@ def test_positions_are_within_half_a_step(tmp_path):
     assert far.max() <= step * np.sqrt(3) / 2 * 1.001
 
 
+@pytest.mark.parametrize("size", [0.9, 0.27])
+def test_files_say_their_grid_exactly(size):
+    mesh = textured(SQUARE)
+    mesh = replace(mesh, positions=(mesh.positions * size + 0.1234).astype(np.float32))
+    grid = PointGrid.around(mesh.positions, 16)
+    place = streams(meshes.compressed_glb(mesh))[0]["nodes"][0]
+    assert (tuple(place["translation"]), place["scale"]) == (grid.origin, [grid.step] * 3)
+
+
 def test_large_meshes_get_wide_indices(tmp_path):
     count = 3 * 23_000
     points = np.random.default_rng(0).random((count, 3)).astype(np.float32)
