@@ -59,6 +59,8 @@ _TURN, _INSTANT = 2.0**-11, 2.0**-15
 # Steps of weights of skins and of morph targets, as what they move is a part of the mesh's length, and a float's last
 # but one digit.
 _WEIGHTS, _DIGITS = 2.0**12, 2.0**-22
+# Numbers of at most as many characters are said exactly: far away they would move by more than a mesh's own steps.
+_SHORT_NUMBER = 14
 # How far sums of weights of skins may be from 1.
 _UNEVEN = 0.01
 # The filter holds whole numbers of 24 bits and exponents of 8, with signs.
@@ -88,7 +90,8 @@ def position_step(parts: Sequence[np.ndarray]) -> float:
 def with_brief_nodes(header: dict[str, Any]) -> dict[str, Any]:
     """A header whose nodes say where they are in few digits: single floats, 10^-7 of the largest number of a vector.
 
-    Vectors of doubles keep theirs, as places on a globe need them. What nodes without words say is not said.
+    Short numbers and vectors of doubles keep theirs, as places on a globe need them. What nodes without words say is
+    not said.
     """
     nodes = []
     for node in header.get("nodes", []):
@@ -103,13 +106,17 @@ def _few_digits(vector: Sequence[float]) -> list[float]:
     if largest == 0 or not all(map(_is_single, vector)):
         return _brief(vector)
     places = 7 - math.floor(math.log10(largest))
-    return _brief([round(x, places) for x in vector])
+    return _brief([round(x, places) if _is_long(x) else x for x in vector])
 
 
 def _brief(numbers: Sequence[float]) -> list[float]:
-    """The shortest numbers that are the same single floats."""
-    short = [float(str(np.float32(x))) if isinstance(x, float) and _is_single(x) else x for x in numbers]
+    """Numbers that are the same single floats, long ones in as few digits as can be."""
+    short = [float(str(np.float32(x))) if _is_long(x) and _is_single(x) else x for x in numbers]
     return [int(x) if x in (0, 1, -1) else x for x in short]
+
+
+def _is_long(number: float) -> bool:
+    return isinstance(number, float) and len(repr(number)) > _SHORT_NUMBER
 
 
 def _is_single(number: float) -> bool:

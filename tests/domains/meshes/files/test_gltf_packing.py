@@ -374,6 +374,15 @@ def test_joints_without_weights_say_nothing_and_shared_ones_stay(tmp_path: Path)
     assert stay("WEIGHTS_0")
 
 
+def test_short_numbers_of_nodes_far_away_stay_exact(tmp_path: Path) -> None:
+    scene = sheet(17)
+    scene.header["nodes"][0]["translation"] = [-2694045.0, -4266368.5, 3857878.25]
+    source = scene.write(tmp_path / "scene.glb")
+    plain, rounded = (meshes.scene_lod(source, [0.5], compression=how) for how in ("none", "rounded"))
+    step = HALF * position_step([scene.positions])
+    assert (rounded.chain.errors - plain.chain.errors <= step * 1.001).all()
+
+
 def test_nodes_move_what_targets_move_far(tmp_path: Path) -> None:
     scene = sheet(17)
     scene.morph()
