@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -166,8 +167,9 @@ class SceneVertices:
         and weights of skins are rounded, too, which moves most what is far from the middle.
         """
         header, accessors, most = self.scene.accessors.header, self.scene.accessors, 0.0
-        rounded = self._rounded()
-        new, (number, inside, _) = poses(rounded), self._inside()
+        brief = replace(accessors, views=replace(accessors.views, header=with_brief_nodes(header)))
+        rounded = self._with_rounded_weights(brief)
+        new, (number, inside, _) = poses(replace(self.scene, accessors=brief)), self._inside()
         for mesh, ways in poses(self.scene).items():
             primitives = [p for p in header["meshes"][mesh]["primitives"] if "POSITION" in p["attributes"]]
             own = [k for k, place in enumerate(self.stand_in.place) if mesh in dict(self.stand_in.alike(place))]
@@ -182,22 +184,25 @@ class SceneVertices:
             aside = max([_farthest(one) for one in targets], default=0.0)
             for old, now in zip(ways, new[mesh], strict=True):
                 weights = sum(map(abs, old.weights))
-                matrices = now.matrices if now.skin is None else joint_matrices(rounded.accessors, now.skin)
+                matrices = now.matrices if now.skin is None else joint_matrices(brief, now.skin)
                 longest = float(np.linalg.norm(matrices[:, :3, :3], 2, axis=(1, 2)).max())
                 radius = _farthest(every - middle) + aside * weights
-                before, after = _shown(accessors, primitives, old), _shown(rounded.accessors, primitives, now)
-                gone = [_moved(other - one, middle, radius) for one, other in zip(before, after, strict=True)]
+                # One after the other, as files may leave weights as they are.
+                steps = [(accessors, old), (brief, now), (rounded, now)]
+                shown = [_shown(of, primitives, way) for of, way in steps]
+                gone = [
+                    sum(_moved(after - before, middle, radius) for before, after in pairwise(states))
+                    for states in zip(*shown, strict=True)
+                ]
                 most = max(most, math.sqrt(3) * half * longest * (1 + weights) + max(gone, default=0.0))
         return most
 
-    def _rounded(self) -> GltfScene:
-        """The scene with nodes and weights of skins as rounded files have them."""
-        header, accessors = self.scene.accessors.header, self.scene.accessors
-        named = [p["attributes"] for mesh in header.get("meshes", []) for p in mesh["primitives"]]
+    def _with_rounded_weights(self, accessors: Accessors) -> Accessors:
+        """``accessors`` with weights of skins as rounded files have them."""
+        named = [p["attributes"] for mesh in accessors.header.get("meshes", []) for p in mesh["primitives"]]
         single = {one["WEIGHTS_0"] for one in named if "WEIGHTS_0" in one and "WEIGHTS_1" not in one}
         weights = {number: rounded_weights(accessors.array(number)) for number in single}
-        views = replace(accessors.views, header=with_brief_nodes(header))
-        return replace(self.scene, accessors=replace(accessors, views=views, unpacked=accessors.unpacked | weights))
+        return replace(accessors, unpacked=accessors.unpacked | weights)
 
     def _of_primitives(self, parts: Sequence[int], triangles: np.ndarray) -> np.ndarray:
         """The ``triangles`` that these primitives have; a primitive left without any keeps its first."""
