@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
@@ -17,7 +18,6 @@ from rich.table import Table
 from hra.console import JsonOption, Scale, ScaleOption, folder_or, make_folder, print_wide, running, write_json
 from hra.errors import HraError, MissingExtra
 from hra.files.atomic_write import write_atomically
-from hra.model.arrays import COUNTS
 from hra_lab.commands.encoder import encoder
 from hra_lab.commands.verdict import verdict
 
@@ -66,7 +66,7 @@ def run_suite(
         typer.Option(
             "--seed",
             min=0,
-            max=COUNTS[-1],
+            max=sys.maxsize - 1,
             help="Of what is made or cut. For questions, reading, seeing, pixels and tokens.",
         ),
     ] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,6 @@ from rich import box
 from rich.table import Table
 
 from hra.console import JsonOption, Scale, ScaleOption, folder_or, print_wide, running, write_json
-from hra.model.arrays import COUNTS
 
 app = typer.Typer(no_args_is_help=True, help="Train readers of tokens.")
 
@@ -23,7 +23,7 @@ def train() -> None:
 @app.command()
 def reader(
     out: Annotated[Path, typer.Option("--out", "-o", callback=folder_or(), help="Folder for weights and states.")],
-    seed: Annotated[int, typer.Option(min=0, max=COUNTS[-1], help="Of weights and batches.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=sys.maxsize - 1, help="Of weights and batches.")] = 0,
     device: Annotated[str, typer.Option(help="Where torch runs: cpu, cuda ...")] = "cpu",
     scale: ScaleOption = Scale.full,
     json_file: JsonOption = None,

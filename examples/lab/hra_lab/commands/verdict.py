@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,6 @@ import typer
 
 from hra.console import counting, folder_or, whole_count
 from hra.errors import HraError
-from hra.model.arrays import COUNTS
 
 
 def verdict(
@@ -31,7 +31,7 @@ def verdict(
     limit: Annotated[
         int | None, typer.Option(parser=whole_count, metavar="N", help="Questions of each set; by default all.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=COUNTS[-1], help="Which questions a limit draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=sys.maxsize - 1, help="Which questions a limit draws.")] = 0,
     split: Annotated[str, typer.Option(help="Of published sets: val or train.")] = "val",
     relevance: Annotated[
         str,
