@@ -7,7 +7,7 @@ Source: Khronos, glTF 2.0 specification, section 3.6.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -198,6 +198,11 @@ def end_in_view(entry: dict[str, Any], count: int, size: int, view: dict[str, An
 def element_bytes(accessor: dict[str, Any]) -> int:
     """The bytes from the first number of an element to behind its last."""
     return _size(accessor["type"], np.dtype(COMPONENT[accessor["componentType"]]).itemsize)
+
+
+def is_mostly_zero(accessor: Mapping[str, Any]) -> bool:
+    """Whether an accessor says its zeros by saying nothing: sparse ones mostly do, and those in no view."""
+    return "sparse" in accessor or "bufferView" not in accessor
 
 
 def padded_rows(rows: np.ndarray, kind: str) -> np.ndarray:

@@ -29,6 +29,7 @@ from hra.domains.meshes.files.gltf_accessors import (
     Accessors,
     Views,
     element_bytes,
+    is_mostly_zero,
     padded_rows,
     parts_in_views,
 )
@@ -36,7 +37,7 @@ from hra.domains.meshes.files.gltf_extensions import changes_by_pointers, extens
 from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_meshopt import NAMES, meshopt_codec
 from hra.domains.meshes.files.gltf_nodes import REST
-from hra.domains.meshes.files.gltf_primitives import is_blended
+from hra.domains.meshes.files.gltf_primitives import accessors_of, is_blended, vertex_accessors
 from hra.domains.meshes.files.write_glb import QUANTIZATION, container
 from hra.domains.meshes.mesh.connected import connected
 from hra.domains.meshes.mesh.meshopt import octahedral, vertex_cache_order
@@ -61,6 +62,7 @@ _TURN, _INSTANT = 2.0**-11, 2.0**-15
 _WEIGHTS, _DIGITS = 2.0**12, 2.0**-22
 # Numbers of at most as many characters are said exactly: far away they would move by more than a mesh's own steps.
 _SHORT_NUMBER = 14
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
 # How far sums of weights of skins may be from 1.
 _UNEVEN = 0.01
 # The filter holds whole numbers of 24 bits and exponents of 8, with signs.
@@ -120,8 +122,7 @@ def _is_long(number: float) -> bool:
 
 
 def _is_single(number: float) -> bool:
-    with np.errstate(over="ignore"):  # too large for one
-        return float(np.float32(number)) == number
+    return abs(number) <= _LARGEST_SINGLE and float(np.float32(number)) == number
 
 
 def rounded_weights(weights: np.ndarray) -> np.ndarray:
@@ -173,7 +174,7 @@ class _Packing:
         self.held = numbers_held(header)
         self.roles = self._roles()
         self.arrays = {number: np.array(self.accessors.array(number)) for number in self._free()}
-        self.few = {number for number in self.arrays if _is_few(self.entries[number])}
+        self.few = {number for number in self.arrays if is_mostly_zero(self.entries[number])}
         self._by_keys()
         self.kinds: dict[int, _Kind] = {}
 
@@ -201,7 +202,7 @@ class _Packing:
 
         for primitive in self._primitives():
             if set(primitive.get("extensions", {})) - _ORDERLESS:  # which may say what no view holds
-                for number in _accessors(primitive):
+                for number in accessors_of(primitive):
                     if "bufferView" not in self.entries[number]:
                         note(number, "extension")
             for name, number in primitive["attributes"].items():
@@ -256,7 +257,7 @@ class _Packing:
         """The primitives that share vertices, directly or by others, in groups."""
         pairs, first = [], []
         for primitive in self._primitives():
-            used = _accessors(primitive)
+            used = list(accessors_of(primitive))
             first.append(used[0])
             pairs += [(used[0], number, number) for number in used]
         root = connected(np.array(pairs, np.int64).reshape(-1, 3), len(self.entries))
@@ -269,7 +270,7 @@ class _Packing:
         """Put the triangles and vertices of primitives that share them in the order in which they pack best."""
         if not all(self._orderless(primitive) for primitive in primitives):
             return
-        vertices = {number for primitive in primitives for number in _vertex_accessors(primitive)}
+        vertices = {number for primitive in primitives for number in vertex_accessors(primitive)}
         counts = {len(self.arrays[number]) for number in vertices}
         triangles = {primitive["indices"]: self.arrays[primitive["indices"]].reshape(-1, 3) for primitive in primitives}
         if len(counts) != 1 or any(one.max(initial=0) >= min(counts) for one in triangles.values()):
@@ -287,7 +288,7 @@ class _Packing:
 
     def _orderless(self, primitive: Mapping[str, Any]) -> bool:
         """Whether nothing says anything of a primitive's vertices and triangles by their numbers."""
-        own = primitive.get("indices"), *_vertex_accessors(primitive)
+        own = primitive.get("indices"), *vertex_accessors(primitive)
         roles = {kind for number in own if number in self.roles for kind, _ in self.roles[number]}
         return (
             all(number in self.arrays for number in own)
@@ -535,19 +536,6 @@ def _of_places(rows: np.ndarray, short: bool) -> tuple[np.ndarray, _Kind]:
     """Places of sparse values as they are packed."""
     places = rows.astype(np.uint16 if short else np.uint32)
     return places, _Kind("INDICES", places.dtype.itemsize)
-
-
-def _is_few(entry: Mapping[str, Any]) -> bool:
-    """Whether an accessor is zero but for single elements."""
-    return "sparse" in entry or "bufferView" not in entry
-
-
-def _vertex_accessors(primitive: Mapping[str, Any]) -> set[int]:
-    return {*primitive["attributes"].values(), *(k for one in primitive.get("targets", []) for k in one.values())}
-
-
-def _accessors(primitive: Mapping[str, Any]) -> list[int]:
-    return [*_vertex_accessors(primitive), *([primitive["indices"]] if "indices" in primitive else [])]
 
 
 def _enlarged(header: Mapping[str, Any]) -> float:

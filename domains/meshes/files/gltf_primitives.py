@@ -47,6 +47,20 @@ def check_primitives(header: dict[str, Any], where: str) -> None:
         _check_coordinates(header, primitive, place)
 
 
+def vertex_accessors(primitive: Mapping[str, Any]) -> Iterator[int]:
+    """The numbers of the accessors of a primitive's vertices, with those of its targets; some may come twice."""
+    yield from primitive["attributes"].values()
+    for target in primitive.get("targets", []):
+        yield from target.values()
+
+
+def accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
+    """The same and that of its triangles."""
+    yield from vertex_accessors(primitive)
+    if "indices" in primitive:
+        yield primitive["indices"]
+
+
 def is_blended(header: Mapping[str, Any], primitive: Mapping[str, Any]) -> bool:
     """Whether the triangles of a primitive are drawn over each other, so that their order shows."""
     variants = primitive.get("extensions", {}).get("KHR_materials_variants", {}).get("mappings", [])

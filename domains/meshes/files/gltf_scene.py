@@ -24,6 +24,7 @@ from hra.domains.meshes.files.gltf_accessors import (
     Accessors,
     element_bytes,
     end_in_view,
+    is_mostly_zero,
     padded_rows,
     parts_in_views,
 )
@@ -33,7 +34,7 @@ from hra.domains.meshes.files.gltf_extensions import extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import read_uri
 from hra.domains.meshes.files.gltf_keys import channels_at_rest, enough_keys, needed_keys
 from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
-from hra.domains.meshes.files.gltf_primitives import triangles_of
+from hra.domains.meshes.files.gltf_primitives import accessors_of, triangles_of
 from hra.domains.meshes.files.read_gltf import open_gltf
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.suffixes import GLTF
@@ -101,8 +102,10 @@ class GltfScene:
     accessors: Accessors
     header: dict[str, Any]
     files: SiblingFiles
-    # The keys that tracks need, by what they are found from: they take longer than the rest of a file that is tried.
+    # The keys that tracks need and the channels that files can do without, by what they are found from: to find them
+    # takes longer than the rest of a file that is tried.
     _keys: dict[tuple[Any, ...], np.ndarray] = field(default_factory=dict)
+    _resting: dict[float, set[tuple[int, int]]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: str | Path, limits: Limits = DEFAULT) -> GltfScene:
@@ -170,7 +173,7 @@ class GltfScene:
         names = set(entry.get("extensions", {}))
         for primitive in entry["primitives"]:
             names |= set(primitive.get("extensions", {})) - _OF_PRIMITIVES
-            for number in _accessors_of(primitive):
+            for number in accessors_of(primitive):
                 names |= set(self.accessors.header["accessors"][number].get("extensions", {}))
         return sorted(names)
 
@@ -203,6 +206,12 @@ class GltfScene:
             self._keys[asked] = kept
         return self._keys[asked]
 
+    def resting(self, tolerance: float) -> set[tuple[int, int]]:
+        """See `channels_at_rest`; found once."""
+        if tolerance not in self._resting:
+            self._resting[tolerance] = channels_at_rest(self.accessors, tolerance)
+        return self._resting[tolerance]
+
     def glb(
         self,
         levels: Levels,
@@ -233,15 +242,6 @@ class GltfScene:
         RepairWarning : a file that an image or an extension names is missing or not copied.
         """
         return _Written(self, more, short, tolerance).file(levels, notes, images or {})
-
-
-def _accessors_of(primitive: Mapping[str, Any]) -> Iterator[int]:
-    """The numbers of the accessors of a primitive's vertices and triangles."""
-    yield from primitive["attributes"].values()
-    for target in primitive.get("targets", []):
-        yield from target.values()
-    if "indices" in primitive:
-        yield primitive["indices"]
 
 
 class _Written:
@@ -298,7 +298,7 @@ class _Written:
         """Find the accessors and views that nothing but the ``changed`` primitives uses."""
         keys = {sampler[end] for sampler in self._samplers(self.scene.accessors.header) for end in ("input", "output")}
         self.held = numbers_held(self.scene.accessors.header, but=_COMPRESSIONS)
-        old = {number for place in changed for number in _accessors_of(self.scene.primitive(place))}
+        old = {number for place in changed for number in accessors_of(self.scene.primitive(place))}
         old |= keys if self.short else set()
         used = self._used(changed) | (set() if self.short else keys)
         self.free_accessors = sorted(old - used - self.held)
@@ -344,7 +344,7 @@ class _Written:
         places = [(m, k) for m, mesh in enumerate(header.get("meshes", [])) for k in range(len(mesh["primitives"]))]
         staying = [self.scene.primitive(place) for place in places if place not in changed]
         skins = header.get("skins", [])
-        return {number for primitive in staying for number in _accessors_of(primitive)} | {
+        return {number for primitive in staying for number in accessors_of(primitive)} | {
             skin["inverseBindMatrices"] for skin in skins if "inverseBindMatrices" in skin
         }
 
@@ -367,17 +367,18 @@ class _Written:
     def _shorten_animations(self) -> None:
         """Write the channels and keys that are needed."""
         paths = self._paths() if self.tolerance else {}
-        resting = channels_at_rest(self.scene.accessors, self.tolerance) if self.tolerance else set()
+        resting = self.scene.resting(self.tolerance) if self.tolerance else set()
         sources = self.scene.accessors.header.get("animations", [])
         for number, (animation, source) in enumerate(zip(self.header.get("animations", []), sources, strict=True)):
             channels, samplers = animation["channels"], animation["samplers"]
             kept = [channel for k, channel in enumerate(channels) if (number, k) not in resting]
             gone = {channel["sampler"] for channel in channels} - {channel["sampler"] for channel in kept}
             rows = [k for k in range(len(samplers)) if k not in gone]
+            number_of = {k: row for row, k in enumerate(rows)}
             for k in rows:
                 self._shorten(samplers[k], source["samplers"][k], paths.get(id(source["samplers"][k])))
             for channel in kept:
-                channel["sampler"] = rows.index(channel["sampler"])
+                channel["sampler"] = number_of[channel["sampler"]]
             animation |= {"channels": kept, "samplers": [samplers[k] for k in rows]}
 
     def _shorten(self, sampler: dict[str, Any], source: Mapping[str, Any], path: str | None) -> None:
@@ -497,8 +498,7 @@ class _Written:
         entry = self._like(old, array, bounds)
         if self.short and joints and array.max(initial=0) <= 255:
             entry["componentType"] = _UBYTE
-        few = "sparse" in source or "bufferView" not in source
-        return (self._add_sparse if few else self._add)(array, entry, _ARRAY_BUFFER)
+        return (self._add_sparse if is_mostly_zero(source) else self._add)(array, entry, _ARRAY_BUFFER)
 
     def _like(self, old: int, rows: np.ndarray, bounds: bool) -> dict[str, Any]:
         """An entry for ``rows`` [n, k] in place of those of an accessor, without a view."""
