@@ -112,7 +112,7 @@ def properties() -> tuple[str, list[str]]:
         theirs = gltf_validator.errors(paths)
     counts, lenient, faults = Counter(), Counter(), []
     for name, outcome, codes in zip(names, ours, theirs, strict=True):
-        column, fault = _beside_validator(outcome, codes, lenient)
+        column, fault = _beside_validator(name, outcome, codes, lenient)
         counts[column] += 1
         if fault:
             faults.append(f"gltf {name}: {fault}")
@@ -122,8 +122,8 @@ def properties() -> tuple[str, list[str]]:
     return f"{table}\n\nLenient: {listed}.", faults
 
 
-def _beside_validator(outcome: Outcome, codes: list[str], lenient: Counter[str]) -> tuple[str, str]:
-    """The column of an outcome, and what is wrong with it."""
+def _beside_validator(change: str, outcome: Outcome, codes: list[str], lenient: Counter[str]) -> tuple[str, str]:
+    """The column of what comes of a change, and what is wrong with it."""
     if outcome.verdict in _VERDICTS:
         return outcome.verdict, f"{outcome.verdict}, {outcome.detail}"
     if outcome.verdict == "refused":
@@ -133,7 +133,7 @@ def _beside_validator(outcome: Outcome, codes: list[str], lenient: Counter[str])
         return ("not read", "") if known else ("wrong", f"refused, but valid: {outcome.detail}")
     if not codes:
         return "both read it", ""
-    name = sweep.leniency(codes)
+    name = sweep.leniency(codes, change)
     lenient[name] += 1
     return ("lenient", "") if name else ("wrong", f"read in spite of {', '.join(codes)}")
 

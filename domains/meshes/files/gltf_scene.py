@@ -35,6 +35,7 @@ from hra.domains.meshes.files.gltf_files import read_uri
 from hra.domains.meshes.files.gltf_keys import channels_at_rest, enough_keys, needed_keys
 from hra.domains.meshes.files.gltf_meshopt import NAMES as MESHOPT
 from hra.domains.meshes.files.gltf_primitives import accessors_of, triangles_of
+from hra.domains.meshes.files.gltf_structure import leave_out_unsaid
 from hra.domains.meshes.files.read_gltf import open_gltf
 from hra.domains.meshes.files.resolver import MissingFile, SiblingFiles
 from hra.domains.meshes.files.suffixes import GLTF
@@ -95,7 +96,7 @@ class GltfScene:
     Attributes
     ----------
     accessors : over the header in whose numbers all references are ints.
-    header : as it stands in the file.
+    header : as it stands in the file, without what says nothing.
     files : beside it.
     """
 
@@ -125,7 +126,9 @@ class GltfScene:
         data = read_regular(file, limits)
         files = SiblingFiles(file.parent, limits, len(data))
         accessors, text = open_gltf(data, files, str(path), limits, repeated=False)
-        return cls(accessors, json.loads(text), files)
+        header = json.loads(text)
+        leave_out_unsaid(header)
+        return cls(accessors, header, files)
 
     @property
     def where(self) -> str:
@@ -505,7 +508,7 @@ class _Written:
         source = self.scene.accessors.header["accessors"][old]
         entry = {name: source[name] for name in ("componentType", "type", "normalized") if name in source}
         entry |= {"count": len(rows)} | _words(self.scene.header["accessors"][old])
-        if bounds:
+        if bounds and np.isfinite(rows).all():
             ends = {"min": rows.min(axis=0), "max": rows.max(axis=0)}
             # Bounds of floats are floats to the format: in short files they have no more digits than tell these apart.
             brief = self.short and source["componentType"] == _FLOAT

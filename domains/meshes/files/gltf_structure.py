@@ -30,6 +30,12 @@ _ATTRIBUTES = r"_.*|[A-Z]+_\w+:\w+|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR|JOI
 _TARGETS = r"_.*|POSITION|NORMAL|TANGENT|(?:TEXCOORD|COLOR)_(?:0|[1-9]\d*)"
 _VERSION = r"\d{1,9}\.\d{1,9}"
 _SHARE, _WORD, _BRIGHTEST = number(0, 1), 2**53, 2.0**64
+_BOUNDS, _THEIRS = ("min", "max"), ("extensions", "extras")
+_LISTS = {
+    *("accessors", "animations", "buffers", "bufferViews", "cameras", "children", "extensionsRequired"),
+    *("extensionsUsed", "images", "joints", "materials", "meshes", "nodes", "samplers", "scenes", "skins", "targets"),
+    *("textures", "weights"),
+}
 _EXTRA = {"name": text(), "extensions": mapping(mapping(anything))}
 
 
@@ -226,6 +232,24 @@ _HEADER = record(
     required=["asset"],
     needs={"extensionsRequired": "extensionsUsed"},
 )
+
+
+def leave_out_unsaid(header: dict[str, Any]) -> None:
+    """Take from a header, in place, what says no more than if it were missing: empty lists, and bounds that are null.
+
+    The format allows neither. Some exporters write all lists; JSON has null for bounds of values that are no numbers.
+    What extensions and applications say is theirs.
+    """
+    waiting: list[Any] = [header]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += [entry for entry in value if isinstance(entry, dict)]
+            continue
+        for name in [name for name, entry in value.items() if isinstance(entry, list)]:
+            if (name in _LISTS and not value[name]) or (name in _BOUNDS and None in value[name]):
+                del value[name]
+        waiting += [one for name, one in value.items() if name not in _THEIRS and isinstance(one, (dict, list))]
 
 
 def check_structure(header: dict[str, Any], where: str) -> None:

@@ -23,7 +23,7 @@ from hra.domains.meshes.files.gltf_primitives import (
     triangle_count,
     triangles_of,
 )
-from hra.domains.meshes.files.gltf_structure import check_structure
+from hra.domains.meshes.files.gltf_structure import check_structure, leave_out_unsaid
 from hra.domains.meshes.files.parsed import Parsed, joined_parts, unit, vertex_attributes
 from hra.domains.meshes.files.resolver import SiblingFiles
 from hra.domains.meshes.mesh.attributes import VertexAttributes
@@ -76,6 +76,7 @@ def open_gltf(
     """
     text, chunk = split_glb(data, where) if data.startswith(b"glTF") else (data, None)
     header = parse_object(text, "glTF header", where, limits)
+    leave_out_unsaid(header)
     check_structure(header, where)
     report_bright(header, where)
     check_accessors(header, where)

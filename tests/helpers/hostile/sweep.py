@@ -43,6 +43,8 @@ LENIENCIES = {
     "extensions": (
         *("UNDECLARED_EXTENSION", "UNEXPECTED_EXTENSION", "UNUSED_EXTENSION", "NON_REQUIRED_EXTENSION", "KHR_"),
     ),
+    "empty lists": ("EMPTY_ENTITY",),
+    "nulls": ("ARRAY_TYPE_MISMATCH", "ARRAY_LENGTH_NOT_IN_LIST"),
     "media types": ("BUFFER_DATA_URI_MIME_TYPE",),
     "coordinates": ("MESH_PRIMITIVE_TOO_FEW_TEXCOORDS",),
 }
@@ -58,9 +60,11 @@ def leniency(codes: list[str], change: str) -> str:
 
     Parameters
     ----------
-    change : what was changed: of the codes for any property, only those of "emissiveFactor" are covered.
+    change : what was changed: the codes for any property are covered for an emission and bounds alone.
     """
-    covered = {name: begins for name, begins in LENIENCIES.items() if name != "emission" or "emissiveFactor" in change}
+    bounds = any(word in change for word in (".min", ".max", "bounds"))
+    besides = {"emission": "emissiveFactor" in change, "nulls": bounds}
+    covered = {name: begins for name, begins in LENIENCIES.items() if besides.get(name, True)}
     names = [next((name for name, begins in covered.items() if code.startswith(begins)), "") for code in codes]
     # A morph target's accessors are judged by the same codes as positions.
     if names and "morph targets" in names:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 
-from hra.domains.meshes.files.gltf_structure import check_structure
+from hra.domains.meshes.files.gltf_structure import check_structure, leave_out_unsaid
 from hra.errors import FileError
 
 
@@ -16,6 +17,21 @@ def test_an_extension_that_is_required_is_used() -> None:
     with pytest.raises(FileError, match="it requires an extension that it does not declare as used") as caught:
         check_structure(header | {"extensionsRequired": ["KHR_texture_transform"]}, "a.glb")
     assert caught.value.where == "a.glb, extensionsUsed"
+
+
+def test_what_says_nothing_is_left_out_and_what_others_say_stays() -> None:
+    kept = {
+        "extensions": {"A_b": {"lists": [], "max": [None]}},
+        "nodes": [{"extras": {"children": []}, "name": "a"}],
+        "accessors": [{"min": [0.0, 1.0], "count": 1}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 0}]}],
+    }
+    header = copy.deepcopy(kept) | {"extensionsUsed": [], "skins": []}
+    header["nodes"][0]["children"] = []
+    header["accessors"][0]["max"] = [None, 2.0]
+    header["meshes"][0]["primitives"][0]["targets"] = []
+    leave_out_unsaid(header)
+    assert header == kept
 
 
 @pytest.mark.parametrize(

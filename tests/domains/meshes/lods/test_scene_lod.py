@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+import re
 import tomllib
 import warnings
 from collections import Counter
@@ -17,6 +18,7 @@ from PIL import Image
 
 from hra.domains import meshes
 from hra.domains.meshes.distances.two_sided import hausdorff_bound
+from hra.domains.meshes.files.gltf_files import split_glb
 from hra.domains.meshes.files.gltf_scene import GltfScene
 from hra.errors import FileError, HraError, MeshError, RepairWarning
 from tests.helpers import gltf_validator
@@ -658,6 +660,22 @@ def test_small_parts_in_the_colours_of_a_palette_stay(tmp_path: Path) -> None:
     lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [0.3, 0.2])
     assert all(len(level[number, 0]) >= 16 for level in lod.levels for number in range(1, 9))
     assert lod.chain.errors[0] < 0.11 and lod.chain.errors[1] < 0.15
+
+
+@pytest.mark.parametrize("stated", [[0.0, 0.0, 1.0], [None, None, None]])
+@pytest.mark.parametrize("compression", ["none", "rounded"])
+def test_values_that_are_no_numbers_give_no_bounds(stated: list[Any], compression: Any, tmp_path: Path) -> None:
+    scene = Scene(9)
+    normals = np.tile(np.array([0, 0, 1], np.float32), (81, 1))
+    normals[5] = np.nan
+    number = scene.add(normals, min=stated, max=stated)
+    scene.primitive["attributes"]["NORMAL"] = number
+    scene.header["nodes"][0]["children"] = []
+    with pytest.warns(RepairWarning, match="normals of 1 vertices are not finite"):
+        lod = meshes.scene_lod(scene.write(tmp_path / "scene.glb"), [1.0, 0.5], compression=compression)
+    for path in lod.export(tmp_path / "levels"):
+        text = split_glb(path.read_bytes(), "")[0].decode()
+        assert not re.search(r"NaN|null|\[\]", text), text
 
 
 def test_mirrored_meshes_are_not_turned_inside_out(tmp_path: Path) -> None:
