@@ -41,7 +41,8 @@ def to_numpy(values: Any) -> np.ndarray:
 
 def _unmask(array: np.ndarray) -> np.ndarray:
     """A masked array as a plain one; what lies behind a mask may be anything."""
-    if not isinstance(array, np.ma.MaskedArray):
+    # `np.ma` is imported when it is asked for, which takes ten milliseconds: no other array has a mask.
+    if not (hasattr(array, "mask") and isinstance(array, np.ma.MaskedArray)):
         return array
     masked = np.flatnonzero(np.ma.getmaskarray(array))
     if masked.size:

@@ -129,7 +129,7 @@ class VertexAttributes(ReadOnlyArrays):
 def _check(name: str, array: np.ndarray, length: int) -> np.ndarray:
     dtype, columns = LAYOUT[name]
     shape = (length, columns) if columns else (length,)
-    plain = isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray)
+    plain = isinstance(array, np.ndarray) and not hasattr(array, "mask")
     if not plain or array.dtype != dtype or array.shape != shape:
         found = f"{getattr(array, 'dtype', type(array).__name__)} {getattr(array, 'shape', '')}"
         raise MeshError(f"{name} must be {dtype} {list(shape)}, got {found}", where=f"VertexAttributes.{name}")

@@ -150,7 +150,7 @@ def check_triangles(triangles: np.ndarray, vertex_count: int, where: str) -> Non
 
 
 def _check_plain(name: str, values: np.ndarray, where: str) -> None:
-    if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray):
+    if not isinstance(values, np.ndarray) or hasattr(values, "mask"):
         what = f"{name} are a {type(values).__name__}, not a plain array"
         raise MeshError(what, where=where, fix="use meshes.from_arrays, which converts")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -168,6 +170,14 @@ class TestWhatLooksLikeAnArray:
         assert caught.value.where == "element 1" and caught.value.fix
         plain = to_numpy(np.ma.array([1.0, 2.0]))
         assert type(plain) is np.ndarray and plain.tolist() == [1, 2]
+
+    def test_masked_arrays_are_not_imported_to_find_that_there_are_none(self):
+        code = (
+            "import sys, numpy as np\n"
+            "from hra.domains.meshes.mesh.attributes import VertexAttributes\n"
+            "VertexAttributes(uv=np.zeros((3, 2), np.float32)); print('numpy.ma' in sys.modules)"
+        )
+        assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
     def test_a_masked_cost_does_not_reach_a_hierarchy(self):
         import hra
