@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,12 @@ def facts() -> dict[str, Any]:
     }
 
 
+@cache
 def copy_bandwidth(device: Device = HOST, size: int = 200_000_000, repeat: int = 5) -> float:
     """Bytes per second that are read and written while an array of ``size`` bytes is copied; the best of several.
 
     One core copies on the host. The best rather than the median: it stands for what the machine can do, and limits are
-    computed from it.
+    computed from it. A process measures it once: to get the memory takes the system longer than to copy it.
     """
     source, target = (device.send(np.ones(size, np.uint8)) for _ in range(2))
     device.copy(target, source)

@@ -17,6 +17,7 @@ from hra.traversals.best_first import BestFirst
 from hra.traversals.hull import Hull
 from hra_lab.bench import features, harness, peers
 from hra_lab.bench.core import core_suite
+from hra_lab.bench.devices import Device
 from hra_lab.bench.harness import Case, Contender, Gaps, measure
 from hra_lab.bench.judges import judge_batch, judge_solutions
 from hra_lab.bench.suite import SHARES, Benchmark, run
@@ -88,6 +89,17 @@ def test_header_names_the_machine(record: dict):
     assert record["machine"]["versions"]["numpy"] == np.__version__
     assert record["settings"]["threads"] == 1
     assert record["settings"]["copy_bytes_per_s"] > 0
+
+
+def test_a_process_measures_a_device_once():
+    copies = []
+
+    class Counting(Device):
+        def copy(self, target: object, source: object) -> None:
+            copies.append(target)
+
+    first, second = (run((), repeat=1, device=Counting())["settings"]["copy_bytes_per_s"] for _ in range(2))
+    assert first == second > 0 and len(copies) == 6
 
 
 def test_what_the_library_lacks_is_skipped_with_its_name():
