@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from hra import samples
@@ -54,6 +56,7 @@ def height_ranges(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(lows[::-1]), np.concatenate(highs[::-1])
 
 
+@cache  # many benchmarks begin with one map, and to decode it takes longer than most of them
 def _grey(name: str) -> np.ndarray:
     return load_image(samples.path(name), mode="gray")[..., 0]
 

@@ -219,6 +219,13 @@ def test_squares_larger_than_the_map_are_mirrored():
     assert pictures.square(4096).shape == (4096, 4096)
 
 
+def test_a_map_is_decoded_once_and_squares_of_it_are_copies(monkeypatch: pytest.MonkeyPatch):
+    before = pictures.square(64)
+    monkeypatch.delattr(pictures, "load_image")
+    pictures.square(64)[:] = 0
+    assert before.any() and (pictures.square(64) == before).all()
+
+
 def test_token_pyramids_share_one_hierarchy():
     pyramids = instances.token_pyramids(85, count=4)
     assert len({id(pyramid.hierarchy) for pyramid in pyramids}) == 1

@@ -36,7 +36,7 @@ from tests.helpers.mesh_commands_cases import run
 from tests.helpers.pbr_meshes import ktx2
 from tests.helpers.scenes import Scene
 
-SIDE = 512
+SIDE = 256
 
 
 def photo(kind: str = "JPEG", mode: str = "RGB", side: int = SIDE) -> bytes:

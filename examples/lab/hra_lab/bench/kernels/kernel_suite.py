@@ -38,7 +38,7 @@ def kernel_suite(device: Device) -> tuple[KernelBenchmark, ...]:
         KernelBenchmark("steer_1024", filter_cases.steerable, 1024, 32, device, _IMAGES),
         KernelBenchmark("sample_trilinear", sampling_cases.trilinear, _MILLION // 4, 1000, device, _IMAGES),
         KernelBenchmark("sample_anisotropic", sampling_cases.anisotropic, _MILLION // 4, 1000, device, _IMAGES),
-        KernelBenchmark("build_tokens_batch", token_cases.tokens_batch, 16, 2, device, _IMAGES),
+        KernelBenchmark("build_tokens_batch", token_cases.tokens_batch, 512, 128, device, _IMAGES),
         KernelBenchmark("build_mips_errors", token_cases.mips_errors, 2048, 256, device, _IMAGES),
         KernelBenchmark("rectmax_64x4096", rectangle_cases.relevance, 64, 2, device, _IMAGES),
         KernelBenchmark("relevance_prune_64x4096", pruning_cases.relevance, 64, 2, device, _IMAGES),

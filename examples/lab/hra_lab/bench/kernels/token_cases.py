@@ -20,28 +20,28 @@ from hra_lab.bench.kernels.checks import compare
 from hra_lab.bench.kernels.levels import coarser_levels
 from hra_lab.bench.kernels.peers import gather, on_two_threads
 
-_PATCH, _SIDE, _TILE = 16, 512, 128
+_PATCH, _TILE = 16, 128
 # Relative to the largest error: all sum float32 squares.
 _OWN_ERROR, _ERROR = 1e-5, 1e-4
 
 
-def tokens_batch(images: int, device: Device) -> Case:
-    """Patch pyramids, squared errors by level and gains of a batch of RGB images of 512 x 512 pixels.
+def tokens_batch(side: int, device: Device) -> Case:
+    """Patch pyramids, squared errors by level and gains of a batch of RGB images: 16 of 512 x 512 pixels, 4 of 128.
 
     torch pools levels and errors by avg_pool2d, and enlarges by the same average interpolation.
     """
-    image = seeded_inputs.images(_SIDE, 3, np.float32)(0)
+    image, images = seeded_inputs.images(side, 3, np.float32)(0), side // 32
 
     def inputs(number: int) -> np.ndarray:
         return np.stack([np.roll(image, 29 * (number + 3 * one), axis=(0, 1)) for one in range(images)])
 
     def build(batch: Any, backend: str = "auto") -> list[Any]:
-        pyramid = build_pyramid(batch, "block_mean", full_depth((_SIDE, _SIDE), _PATCH), backend)
+        pyramid = build_pyramid(batch, "block_mean", full_depth((side, side), _PATCH), backend)
         errors = level_errors(pyramid, _PATCH, backend=backend)
         node_errors(errors, backend=backend)
         return [errors]
 
-    return _case(images * _SIDE**2, device, inputs, build, _torch_tokens, 4 * 3 * images * _SIDE**2)
+    return _case(images * side**2, device, inputs, build, _torch_tokens, 4 * 3 * images * side**2)
 
 
 def mips_errors(side: int, device: Device) -> Case:
@@ -81,11 +81,12 @@ def _torch_tokens(device: Device, *, read: Any) -> Iterator[Contender]:
         return torch.stack([cells - slope, cells + slope], dim=-1).flatten(-2)
 
     def run(pixels: Any) -> Any:
-        depth = (_SIDE // _PATCH).bit_length()
+        side = pixels.shape[-1]
+        depth = (side // _PATCH).bit_length()
         levels = coarser_levels(pixels, lambda level: functional.avg_pool2d(level, 2), depth - 1)
-        errors = [torch.zeros((len(pixels), _SIDE // _PATCH, _SIDE // _PATCH), device=device.name)]
+        errors = [torch.zeros((len(pixels), side // _PATCH, side // _PATCH), device=device.name)]
         for level in levels:
-            while level.shape[-1] < _SIDE:
+            while level.shape[-1] < side:
                 level = split(split(level.transpose(2, 3)).transpose(2, 3))
             squares = (level.clamp(0, 1) - pixels).square().sum(dim=1)
             pooled = functional.avg_pool2d(squares[:, None], _PATCH)[:, 0] * _PATCH**2
