@@ -15,6 +15,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+# Threads of OpenBLAS and OpenMP that wait would spin, each on a core that another process needs: torch on two threads
+# took thirty times as much of the processor. The libraries read this when they are imported.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 import numba
 import pytest
 from hypothesis import settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,3 +16,19 @@ def test_tests_of_the_laboratory_are_found_without_those_of_the_library() -> Non
     asked = [*command, f"--rootdir={ROOT}", f"-c={ROOT / 'pyproject.toml'}", str(ROOT / "examples/lab/tests/vqa")]
     done = subprocess.run(asked, cwd=ROOT / "docs", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_threads_are_told_to_sleep_while_they_wait_before_numpy_is_imported() -> None:
+    code = (
+        "import os, sys, pytest\n"
+        "class See:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'numpy': print('seen', *map(os.getenv, ['OPENBLAS_THREAD_TIMEOUT', 'OMP_WAIT_POLICY']))\n"
+        "sys.meta_path.insert(0, See())\n"
+        "pytest.main(['-q', '-s', '--collect-only', '-p', 'no:cacheprovider', 'tests/test_conftest.py'])"
+    )
+    own = {
+        name: value for name, value in os.environ.items() if name not in ("OPENBLAS_THREAD_TIMEOUT", "OMP_WAIT_POLICY")
+    }
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=own, capture_output=True, text=True, check=False)
+    assert "seen 4 PASSIVE" in done.stdout, done.stdout + done.stderr
