@@ -20,6 +20,18 @@ _FLOAT = 5126
 _LONGEST = 64
 # Values from a track's start that are this share of its tolerance are as large as rounding.
 _ROUNDING = 1 / 64
+# Cosines of half of the angle between two keys this near to 0 are a half turn, whose way the last digits decide: the
+# shorter arc changes sides with the sign. It is more than any rounding moves them.
+_HALF_TURN = 2.0**-10
+
+
+def is_half_turn(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """Whether rotations [..., 4] are so nearly a half turn apart that rounding may turn them the other way, bool [...].
+
+    Of keys beside each other the source says which way: they must stay as they are, to the last digit.
+    """
+    lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(last, axis=-1)
+    return np.abs((first * last).sum(axis=-1)) <= _HALF_TURN * lengths
 
 
 def needed_keys(values: np.ndarray, count: int, interpolation: str) -> np.ndarray:
@@ -56,6 +68,8 @@ def enough_keys(times: np.ndarray, values: np.ndarray, path: str, tolerance: flo
         first = kept[-1]
         last = first + 1
         for end in range(first + 2, min(first + _LONGEST, count - 1) + 1):
+            if turns and is_half_turn(points[first], points[end]):
+                break
             share = ((moments[first + 1 : end] - moments[first]) / (moments[end] - moments[first]))[:, None]
             found = _between(points[first], points[end], share, turns)
             if not np.abs(found - points[first + 1 : end]).max() <= most:

@@ -8,8 +8,9 @@ Rounded files keep these floats: positions are multiples of a power of two, at l
 of their mesh, and texture coordinates of 2^-16. The filter EXPONENTIAL stores them as whole numbers. Normals and
 tangents are stored on an octahedron with 10 bits, as KHR_mesh_quantization allows. Animations are rounded to 2^-15 of
 the largest number of a track (weights of targets to 2^-12), translations to that of its way, and times to 2^-15 of a
-second; what targets add to normals is rounded to 2^-11. Nodes of scenes say single floats in eight digits.
-Weights of skins are rounded to 2^-12 with the same sum. Joints and colours stay exact.
+second; rotations with half turns between keys stay exact. What targets add to normals is rounded to 2^-11. Nodes of
+scenes say single floats in eight digits. Weights of skins are rounded to 2^-12 with the same sum. Joints and colours
+stay exact.
 
 Source: Khronos, glTF extensions EXT_meshopt_compression (version 0 of the vertex codec, 1 of the index codec) and
 KHR_mesh_quantization.
@@ -35,6 +36,7 @@ from hra.domains.meshes.files.gltf_accessors import (
 )
 from hra.domains.meshes.files.gltf_extensions import changes_by_pointers, extensions, numbers_held
 from hra.domains.meshes.files.gltf_files import split_glb
+from hra.domains.meshes.files.gltf_keys import is_half_turn
 from hra.domains.meshes.files.gltf_meshopt import NAMES, meshopt_codec
 from hra.domains.meshes.files.gltf_nodes import REST
 from hra.domains.meshes.files.gltf_primitives import accessors_of, is_blended, vertex_accessors
@@ -329,6 +331,9 @@ class _Packing:
             elif kinds == {"key"} and len(names) == 1 and names <= {"translation", "rotation", "scale", "weights"}:
                 # Tangents may be much larger than what they lead to.
                 values = array.reshape(splines[number], 3, -1)[:, 1] if number in splines else array
+                single = values.astype(np.float64)
+                if names == {"rotation"} and number not in splines and is_half_turn(single[:-1], single[1:]).any():
+                    continue
                 largest = power_above(float(np.abs(values).max(initial=0)))
                 if names == {"translation"}:  # on its way, but with no more digits than floats have
                     step = max(position_step([values]), largest * _DIGITS)

@@ -216,6 +216,22 @@ def test_tracks_and_times_are_rounded_but_pointers_are_not(path: str, width: int
     assert "target" not in view and "byteStride" not in view
 
 
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_half_turns_between_keys_do_not_change_their_way(sign: int, tmp_path: Path) -> None:
+    # As Blender exports a cube that turns by a half twice: the sign of the last digits says which way.
+    scene, tiny = moving(), sign * np.float32(4.371139e-08)
+    track = np.array([[0, 0, 0, 1], [0, 1, 0, tiny], [0, -2 * tiny, 0, 1]], np.float32)
+    times = scene.add(np.arange(3, dtype=np.float32)[:, None], bounds=True)
+    sampler = {"input": times, "output": scene.add(track)}
+    scene.header["animations"] = [
+        {"samplers": [sampler], "channels": [{"sampler": 0, "target": {"node": 0, "path": "rotation"}}]}
+    ]
+    after = packed(scene, tmp_path, "rounded")[1]
+    found = after.accessors.array(sampler["output"]).astype(np.float64)
+    cosines = [(one[:-1] * one[1:]).sum(axis=1) for one in (track.astype(np.float64), found)]
+    assert cosines[0].all() and (np.sign(cosines[0]) == np.sign(cosines[1])).all()
+
+
 def test_times_too_close_to_round_stay_exact(tmp_path: Path) -> None:
     scene = moving()
     times = (np.arange(20, dtype=np.float32)[:, None] + 0.1) * 2.0**-16

@@ -85,6 +85,15 @@ def test_a_long_even_movement_takes_few_keys() -> None:
     assert enough_keys(times[:1], np.ones((1, 3)), "scale", 1e-6).tolist() == [0]
 
 
+def test_keys_left_out_leave_no_half_turn_whose_way_rounding_decides() -> None:
+    angles = np.radians(np.arange(0, 721, 30) / 2)[:, None]
+    axis = np.array([[1, 2, 3]]) / np.sqrt(14)
+    values = np.concatenate([np.sin(angles) * axis, np.cos(angles)], axis=1).astype(np.float32)
+    kept = enough_keys(np.arange(25.0), values, "rotation", 1e-4)
+    assert 4 < len(kept) < 25
+    assert np.abs((values[kept[:-1]] * values[kept[1:]]).sum(axis=1)).min() > 0.2
+
+
 @pytest.mark.parametrize("path", ["rotation", "weights", "pointer"])
 def test_only_what_is_known_to_move_without_jumps_loses_keys(path: str, tmp_path: Path) -> None:
     scene = Scene(9)
