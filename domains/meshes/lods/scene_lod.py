@@ -181,8 +181,8 @@ def scene_lod(
     check_choice("compression", compression, COMPRESSIONS)
     levels = numbers("levels", levels).tolist()
     if unit == "bytes" and (not levels or levels != sorted(set(levels), reverse=True) or levels[-1] < 1):
-        what, fix = f"sizes must fall from fine to coarse, got {levels}", "use numbers of bytes such as [2e6, 5e5]"
-        raise HraError(what, where="levels", fix=fix)
+        what = f"sizes must be at least 1 and fall from fine to coarse, got {levels}"
+        raise HraError(what, where="levels", fix="use numbers of bytes such as [2e6, 5e5]")
     if lens is not None and not isinstance(lens, Camera):
         raise wrong_kind("lens", lens, Camera, "make one by hra.Camera.perspective")
     scene = GltfScene.open(source, limits)

@@ -171,8 +171,9 @@ def test_kept_textures_are_those_of_the_source(scene: Path, tmp_path: Path) -> N
 
 
 def test_levels_of_bytes_are_refused_where_they_mean_nothing(scene: Path, tmp_path: Path) -> None:
-    with pytest.raises(HraError, match="sizes must fall"):
-        meshes.scene_lod(scene, [10_000, 20_000], unit="bytes")
+    for sizes in ([10_000, 20_000], [0]):
+        with pytest.raises(HraError, match="sizes must be at least 1 and fall"):
+            meshes.scene_lod(scene, sizes, unit="bytes")
     lod = meshes.scene_lod(scene, [scene.stat().st_size / 4], unit="bytes")
     with pytest.raises(HraError, match="one set of images"):
         lod.export_one(tmp_path / "one.glb")
