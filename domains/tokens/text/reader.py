@@ -19,6 +19,9 @@ _BATCH = 4
 _STEP = 32  # pixels that sides of the detector's input are multiples of
 _LETTER, _LEAST_WIDTH = 15, 24  # pixels: the recogniser steps by 8, and values must be right to the letter
 _SKIMMED = 11  # of long lines: their words are to be recognised
+# Grey pixels after each line, which the recogniser needs to see that a line ends: the longest of a batch has no others.
+# On 97 foreign pages tokens then read .006 more of what an oracle's do, for 5 % more time.
+_BLANK, _GREY = 16, 128
 LONG = 12.0
 """Length over height from which a line is read more narrowly."""
 _OPTIONS = {
@@ -123,18 +126,23 @@ def _recognised(
 
     widths = [_full_width(line) for line in lines] if widths is None else widths
     strips = [_bgr(_strip(image, line.quad / scale, width)) for line, width in zip(lines, widths, strict=True)]
+    strips = [np.pad(strip, ((0, 0), (0, _BLANK), (0, 0)), constant_values=_GREY) for strip in strips]
     read = _engine()._load_rec_model()(TextRecInput(img=strips, return_word_box=True))
-    edges = [_edges(text, placed) for text, placed in zip(read.txts, read.word_results, strict=True)]
+    shares = [width / (width + _BLANK) for width in widths]
+    edges = [_edges(*one) for one in zip(read.txts, read.word_results, shares, strict=True)]
     return list(zip(read.txts, map(float, read.scores), edges, strict=True))
 
 
-def _edges(text: str, placed: Any) -> np.ndarray | None:
-    """Letters begin and end halfway between the steps at which the recogniser saw them; it says none for blanks."""
+def _edges(text: str, placed: Any, share: float) -> np.ndarray | None:
+    """Letters begin and end halfway between the steps at which the recogniser saw them; it says none for blanks.
+
+    ``share`` of what the recogniser saw is the line, the rest is blank.
+    """
     letters = np.flatnonzero([not letter.isspace() for letter in text])
     steps = [step for word in placed.word_cols for step in word]
     if not steps or len(steps) != len(letters):
         return None
-    middles = np.minimum((np.array(steps) + 0.5) / placed.line_txt_len, 1.0)
+    middles = np.minimum((np.array(steps) + 0.5) / (share * placed.line_txt_len), 1.0)
     number = [-0.5, *letters, len(text) - 0.5]
     return np.interp(np.arange(len(text) + 1) - 0.5, number, [0.0, *middles, 1.0])
 

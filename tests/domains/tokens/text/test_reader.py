@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from hra.domains.tokens.text import reader
 from hra.domains.tokens.text.lines import TextLine
@@ -55,6 +56,26 @@ def test_letters_stand_where_they_were_printed_however_wide_they_are():
         assert abs(found - begins) < 14 < counted - begins - 30
         assert (line.share(0), line.share(len(text))) == (0, 1)
         assert line.edges is not None and (np.diff(line.edges) >= 0).all() and len(line.edges) == len(text) + 1
+
+
+@needs_reader
+def test_the_last_figure_of_a_line_is_read_though_nothing_of_the_page_follows_it():
+    sheet, text = Sheet((900, 120), "STIXGeneral.ttf", 26), "Tax Balance Delivered 106.55"
+    line = TextLine(sheet.text(40, 40, text))
+    (read,) = read_lines(sheet.pixels(), 1.0, [line], reading_widths(sheet.pixels(), 1.0, [line]))
+    assert read.text == text
+
+
+@needs_reader
+@pytest.mark.parametrize("font", ["DejaVuSans.ttf", "STIXGeneral.ttf"])
+@pytest.mark.parametrize("text", ["Tax 4.99", "Sum: 12.50"])
+def test_the_end_of_a_short_line_stands_where_it_was_printed(font, text):
+    """What the recogniser sees behind a line is no part of it: of short lines it would be a tenth."""
+    sheet = Sheet((400, 120), font, 34)
+    whole, begins = sheet.text(40, 40, text), 40 + sheet.length(text[:-1])
+    (line,) = read_lines(sheet.pixels(), 1.0, [TextLine(whole)])
+    x0, x1 = whole[0, 0], whole[1, 0]
+    assert line.text == text and abs(x0 + line.share(len(text) - 1) * (x1 - x0) - begins) < 4
 
 
 def _field(number: int, content: bytes | int) -> bytes:
