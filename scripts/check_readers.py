@@ -118,8 +118,13 @@ def properties() -> tuple[str, list[str]]:
             faults.append(f"gltf {name}: {fault}")
     columns = ["both read it", "both refuse it", "lenient", "not read", "wrong", *_VERDICTS[1:]]
     table = _table(["files", *columns], [[len(names), *(counts[column] for column in columns)]])
-    listed = ", ".join(f"{name} {count}" for name, count in lenient.most_common())
-    return f"{table}\n\nLenient: {listed}.", faults
+    alone, several = (
+        ", ".join(
+            f"{name.replace(', ', ' and ')} {count}" for name, count in lenient.most_common() if (", " in name) == more
+        )
+        for more in (False, True)
+    )
+    return f"{table}\n\nLenient: {alone}. Several at once: {several}.", faults
 
 
 def _beside_validator(change: str, outcome: Outcome, codes: list[str], lenient: Counter[str]) -> tuple[str, str]:
