@@ -79,7 +79,8 @@ def licence(package: Distribution) -> str:
     """What a package says of its licence, in short."""
     said = package.metadata
     classified = [line.split(" :: ")[-1] for line in said.get_all("Classifier") or [] if line.startswith("License")]
-    stated = said.get("License-Expression") or "; ".join(classified) or (said.get("License") or "").strip()
+    expression, text = ((said.get_all(name) or [""])[0] for name in ("License-Expression", "License"))
+    stated = expression or "; ".join(classified) or text.strip()
     return (stated.split("\n")[0][:80] or "not stated").replace("|", "/")
 
 

@@ -31,7 +31,7 @@ def is_half_turn(first: np.ndarray, last: np.ndarray) -> np.ndarray:
     Of keys beside each other the source says which way: they must stay as they are, to the last digit.
     """
     lengths = np.linalg.norm(first, axis=-1) * np.linalg.norm(last, axis=-1)
-    return np.abs((first * last).sum(axis=-1)) <= _HALF_TURN * lengths
+    return np.abs((first.astype(np.float64) * last).sum(axis=-1)) <= _HALF_TURN * lengths
 
 
 def needed_keys(values: np.ndarray, count: int, interpolation: str) -> np.ndarray:

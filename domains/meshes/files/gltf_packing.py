@@ -331,8 +331,7 @@ class _Packing:
             elif kinds == {"key"} and len(names) == 1 and names <= {"translation", "rotation", "scale", "weights"}:
                 # Tangents may be much larger than what they lead to.
                 values = array.reshape(splines[number], 3, -1)[:, 1] if number in splines else array
-                single = values.astype(np.float64)
-                if names == {"rotation"} and number not in splines and is_half_turn(single[:-1], single[1:]).any():
+                if names == {"rotation"} and number not in splines and is_half_turn(values[:-1], values[1:]).any():
                     continue
                 largest = power_above(float(np.abs(values).max(initial=0)))
                 if names == {"translation"}:  # on its way, but with no more digits than floats have
