@@ -34,14 +34,14 @@ def allocate_images(
     if out is None or out.suffix.lower() == ".png":
         raise HraError("the rows of a folder go to a folder", where="--out", fix="add --out DIR")
     shard_size = _SHARD - _SHARD % allocation.bank if allocation.bank <= _SHARD else allocation.bank
-    with counting(f"choosing tokens for {images.name}", "images") as progress:
+    with counting(f"choosing tokens for {images}", "images") as progress:
         report = allocate_folder(
             images, out, allocation, jobs=jobs, shard_size=shard_size, sample=sample, progress=progress
         )
     record = {**asdict(report), "errors": len(report.errors), "budget": allocation.budget, "out": str(out)}
     write_json(json_file, {**record, "failed": report.errors})
     record["skipped"] = ", ".join(f"{count} {suffix or 'without suffix'}" for suffix, count in report.skipped.items())
-    show(f"{images} -> {out}", record.items())
+    show(f"{images} -> {out}", [(name, value) for name, value in record.items() if value not in (None, "")])
     for name, error in list(report.errors.items())[:_SHOWN]:
         typer.echo(f"{name}: {error}", err=True)
     if report.errors:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hra.errors import ArrayError, HraWarning, ImageError, warn
-from hra.files.images.opening import stated_orientation
+from hra.files.images.opening import stated_depth, stated_orientation
 from hra.model.arrays import to_numpy
 
 if TYPE_CHECKING:
@@ -130,13 +130,14 @@ def _check(values: np.ndarray) -> np.ndarray:
     return values
 
 
-def decode(image: Image.Image, channels: int) -> np.ndarray:
+def decode(image: Image.Image, channels: int, name: str = "") -> np.ndarray:
     """Samples float32 [H, W, channels] in [0, 1], encoded as they are stored; alpha is laid over white.
 
     Parameters
     ----------
     image : loaded, of any mode that Pillow converts to RGB.
     channels : 1 for luma, 3 for RGB.
+    name : of the file, for warnings.
 
     Raises
     ------
@@ -147,14 +148,16 @@ def decode(image: Image.Image, channels: int) -> np.ndarray:
     RepairWarning : floating-point samples outside [0, 1] were clipped, or nearly all that is opaque is white, which no
         white ground shows.
     """
-    _check_range(image)
+    said = f"{name}: " if name else ""
+    _check_range(image, said)
     width, height = image.size
+    full = 2 ** stated_depth(image) - 1
     result = np.empty((height, width, channels), np.float32)
     rows = max(1, _STRIP_PIXELS // width)
     opaque = white = 0
     for top in range(0, height, rows):
         bottom = min(top + rows, height)
-        samples = _strip_samples(image.crop((0, top, width, bottom)), top)
+        samples = _strip_samples(image.crop((0, top, width, bottom)), top, full)
         if samples.shape[2] in (2, 4):
             solid = samples[..., -1] > 0.5
             opaque += np.count_nonzero(solid)
@@ -163,24 +166,24 @@ def decode(image: Image.Image, channels: int) -> np.ndarray:
         result[top:bottom] = luma(samples) if channels < samples.shape[2] else samples
     if 0.999 * opaque < white and opaque < width * height / 2:
         what = "the opaque parts of the image are white, and cannot be seen on the white ground laid below"
-        warn(f"{what}; lay it over another colour first")
+        warn(f"{said}{what}; lay it over another colour first")
     return result
 
 
-def _strip_samples(strip: Image.Image, top: int) -> np.ndarray:
-    """Samples [h, W, 1 to 4] of a strip whose first row is ``top``."""
+def _strip_samples(strip: Image.Image, top: int, full: int) -> np.ndarray:
+    """Samples [h, W, 1 to 4] of a strip whose first row is ``top``; ``full`` is the white of integers above 8 bits."""
     if strip.mode == "F":
         return _floats(strip, top)
     if strip.mode in (*_SIXTEEN_BIT_MODES, "I"):
-        return _integers(strip)
+        return _integers(strip, full)
     opaque = "L" if strip.mode in ("1", "L") else "RGB"
     values = np.asarray(strip.convert("RGBA" if strip.has_transparency_data else opaque))
     return unit_range(values.reshape(*values.shape[:2], -1))
 
 
-def _integers(strip: Image.Image) -> np.ndarray:
+def _integers(strip: Image.Image, full: int) -> np.ndarray:
     values = np.asarray(strip).astype(np.uint16)
-    samples = unit_range(values)[..., None]
+    samples = np.divide(values, np.float32(full), dtype=np.float32)[..., None]
     transparent = strip.info.get("transparency")  # the grey of a PNG's tRNS chunk, which Pillow applies to 8 bits only
     if transparent is None:
         return samples
@@ -197,7 +200,7 @@ def _floats(strip: Image.Image, top: int) -> np.ndarray:
     return np.clip(values, 0, 1)[..., None]
 
 
-def _check_range(image: Image.Image) -> None:
+def _check_range(image: Image.Image, said: str) -> None:
     if image.mode not in ("I", "F"):
         return
     low, high = (float(np.asarray(end)) for end in image.getextrema())
@@ -205,4 +208,4 @@ def _check_range(image: Image.Image) -> None:
         fix = "write 8 or 16 bits per sample, or floating point in [0, 1]"
         raise ImageError(f"32-bit integers from {low:g} to {high:g} have no defined range", fix=fix)
     if image.mode == "F" and (low < 0 or high > 1):
-        warn(f"image values from {low:g} to {high:g} were clipped to [0, 1]")
+        warn(f"{said}image values from {low:g} to {high:g} were clipped to [0, 1]")

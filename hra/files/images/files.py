@@ -45,8 +45,8 @@ def load_image(
     Raises
     ------
     FileError : missing, a directory or another special file, or not readable.
-    ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values; TIFF of 8 bits with a
-        sign, of more bits in which white is 0, or of channels one behind another that Pillow mixes up.
+    ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values; TIFF of 8 or 16 bits with
+        a sign, of more bits in which white is 0, or of channels one behind another that Pillow mixes up.
     OutOfMemory : the machine has too little memory for it.
     MissingExtra : Pillow is not installed.
 
@@ -89,7 +89,7 @@ def decode_image(content: bytes, *, max_pixels: int = MAX_PIXELS, name: str = "i
 
 def _samples(image: Any, name: str, channels: int) -> np.ndarray:
     with enough_memory("the image", name, _BYTES_PER_PIXEL * image.width * image.height):
-        return decode(image, channels)
+        return decode(image, channels, name)
 
 
 def save_png(path: str | os.PathLike[str], image: Any) -> None:

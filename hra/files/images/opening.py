@@ -205,9 +205,9 @@ def _check_tiff(image: Image.Image, name: str) -> None:
     tags = getattr(image, "tag_v2", {})
     if image.mode.startswith("I;16") and tags.get(_PHOTOMETRIC) == 0:
         raise white_is_zero(name)
-    if image.mode == "L" and _SIGNED in tags.get(_SAMPLE_FORMAT, ()):
-        # It would take numbers below 0 for those above 127.
-        what = "the TIFF file holds numbers of 8 bits with a sign"
+    if _SIGNED in tags.get(_SAMPLE_FORMAT, ()) and (bits := max(tags.get(_DEPTH, (1,)))) <= 16:
+        # It would take numbers of 8 bits below 0 for those above 127, and show 16 bits half as bright as they may be.
+        what = f"the TIFF file holds numbers of {bits} bits with a sign"
         raise ImageError(what, where=name, fix="write them without a sign, or as floating point in [0, 1]")
     if tags.get(_PLANES) == _APART and tags.get(_SAMPLES, 1) > 1:
         raw, bits = any(tile[0] == "raw" for tile in getattr(image, "tile", [])), max(tags.get(_DEPTH, (1,)))
@@ -220,6 +220,11 @@ def _check_tiff(image: Image.Image, name: str) -> None:
         # It leaves out the rows of strips that the file does not list, and calls them black.
         what = f"the strips of the file hold {covered} of its {image.width} x {image.height} pixels"
         raise ImageError(what, where=name, fix="check that the file is complete")
+
+
+def stated_depth(image: Image.Image) -> int:
+    """Bits of integers above 8 bits: what a TIFF file states, as Pillow hands out its 12 bits unscaled, or 16."""
+    return min(16, max(getattr(image, "tag_v2", {}).get(_DEPTH, (16,))))
 
 
 def white_is_zero(name: str) -> ImageError:

@@ -138,11 +138,20 @@ class TestModes:
             seen = load_image(tmp_path / "a.tif")
             np.testing.assert_allclose(seen, planes.transpose(1, 2, 0) / full, atol=1 / 255)
 
-    def test_a_tiff_of_8_bits_with_a_sign(self, tmp_path: Path):
+    @pytest.mark.parametrize("kind", [np.int8, np.int16])
+    def test_a_tiff_of_numbers_with_a_sign(self, kind: type, tmp_path: Path):
         tifffile = pytest.importorskip("tifffile")
-        tifffile.imwrite(tmp_path / "a.tif", np.full((4, 4), -1, np.int8), photometric="minisblack")
-        with pytest.raises(ImageError, match="with a sign"):
+        tifffile.imwrite(tmp_path / "a.tif", np.full((4, 4), 5, kind), photometric="minisblack")
+        with pytest.raises(ImageError, match=f"{8 * kind().itemsize} bits with a sign"):
             load_image(tmp_path / "a.tif")
+
+    def test_a_tiff_of_12_bits_is_as_bright_as_it_says(self, tmp_path: Path):
+        # Written by hand: no writer at hand packs 12 bits. Two pixels, 0xFFF and 0x800, in three bytes.
+        entries = [(256, 2), (257, 1), (258, 12), (259, 1), (262, 1), (273, 8), (277, 1), (278, 1), (279, 3)]
+        directory = b"".join(struct.pack("<HHIHH", tag, 3, 1, value, 0) for tag, value in entries)
+        head = b"II*\0" + struct.pack("<I", 12) + bytes([0xFF, 0xF8, 0x00, 0])
+        path = write(tmp_path, head + struct.pack("<H", len(entries)) + directory + bytes(4), "a.tif")
+        np.testing.assert_allclose(load_image(path, mode="gray")[0, :, 0], [1, 0x800 / 0xFFF], atol=1e-6)
 
     def test_float_tiff(self, tmp_path: Path):
         values = np.array([[0, 0.1234567, 1]], np.float32)
@@ -151,7 +160,7 @@ class TestModes:
 
     def test_float_outside_the_range_is_clipped(self, tmp_path: Path):
         path = write(tmp_path, encoded(Image.fromarray(np.array([[-1, 0.5, 7]], np.float32)), "TIFF"), "a.tif")
-        with pytest.warns(RepairWarning, match="from -1 to 7"):
+        with pytest.warns(RepairWarning, match=r"a.tif: image values from -1 to 7"):
             assert load_image(path)[0, :, 0].tolist() == [0, 0.5, 1]
 
     @pytest.mark.parametrize("value", [math.nan, math.inf])
