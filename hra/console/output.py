@@ -31,8 +31,8 @@ _WIDEST = 10_000
 
 
 def readable(value: Any) -> str:
-    """Integers with thousands separators, other numbers with four digits, anything else as it is; "-" for infinity."""
-    if isinstance(value, float) and not math.isfinite(value):
+    """Integers with thousands separators, other numbers with four digits, all else as it is; "-" where nothing is."""
+    if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.4g}"

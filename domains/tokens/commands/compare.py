@@ -54,7 +54,7 @@ _COLUMNS = {
     "shown": lambda row: f"{row['coverage']['area']:.0%}",
     "level": lambda row: f"{row['coverage']['mean_detail']:.2f}",
     "gain": lambda row: f"{row['gain']:.3f}",
-    "residual gap": lambda row: readable(row["residual_gap"]) if row["residual_gap"] is not None else "-",
+    "residual gap": lambda row: readable(row["residual_gap"]),
     "ms": lambda row: f"{row['total_ms']:.0f}",
     "to select": lambda row: f"{row['select_ms']:.1f}",
 }

@@ -41,7 +41,7 @@ def allocate_images(
     record = {**asdict(report), "errors": len(report.errors), "budget": allocation.budget, "out": str(out)}
     write_json(json_file, {**record, "failed": report.errors})
     record["skipped"] = ", ".join(f"{count} {suffix or 'without suffix'}" for suffix, count in report.skipped.items())
-    show(f"{images} -> {out}", [(name, value) for name, value in record.items() if value not in (None, "")])
+    show(f"{images} -> {out}", record.items())
     for name, error in list(report.errors.items())[:_SHOWN]:
         typer.echo(f"{name}: {error}", err=True)
     if report.errors:

@@ -8,7 +8,7 @@ import sys
 import pytest
 from rich.table import Table
 
-from hra.console import byte_count, print_wide, size
+from hra.console import byte_count, print_wide, show, size
 from hra.errors import HraError
 
 
@@ -27,6 +27,12 @@ def test_bad_byte_counts(argument: str):
 
 def test_sizes():
     assert size("1920x1080") == (1920, 1080)
+
+
+def test_what_is_not_there_is_a_dash(capsys: pytest.CaptureFixture[str]):
+    show("a title", [("price", None), ("skipped", ""), ("gap", float("inf")), ("count", 1234)])
+    rows = [row.replace("│", " ").split() for row in capsys.readouterr().out.splitlines() if "│" in row]
+    assert rows == [["price", "-"], ["skipped", "-"], ["gap", "-"], ["count", "1,234"]]
 
 
 def test_no_number_of_a_wide_table_is_cut(capsys: pytest.CaptureFixture[str]):
