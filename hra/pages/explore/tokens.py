@@ -121,7 +121,8 @@ def _downsampled(context: tokens.TokenContext, budgets: np.ndarray) -> Track:
     height, width = image.shape[:2]
     grids = [patch_grid(height, width, int(budget), patch) for budget in budgets]
 
-    different, left = sorted(set(grids)), dict[tuple[int, int], float]()  # many budgets share a grid
+    # Many budgets share a grid. The large ones, which take longest, begin first: the last thread has little left to do.
+    different, left = sorted(set(grids), reverse=True), dict[tuple[int, int], float]()
 
     def measure(grid: tuple[int, int]) -> None:
         lost = context.pyramid.once((_downsampled, grid), lambda: downsampling_squares(image, grid, patch))
