@@ -18,6 +18,7 @@ from hra.domains.points.cloud.clouds import PointCloud
 from hra.domains.points.cloud.extent import FEWEST, Extent
 from hra.domains.points.files.las_header import (
     Claims,
+    as_one_chunk,
     check_chunks,
     check_header,
     check_layers,
@@ -260,6 +261,8 @@ def checked_reader(stream: IO[bytes], size: int, claims: Claims, where: str) -> 
     # The parallel decoder trusts the size of chunks that the file states, and ends the process where it lies. Extended
     # records may claim any length; none is needed.
     reader = laspy.open(stream, laz_backend=laspy.LazBackend.Lazrs, read_evlrs=False)
+    if claims.packed:
+        as_one_chunk(reader.header, claims.points)
     reader.header.point_count = claims.points  # laspy knows only the count of the file's version
     return reader
 

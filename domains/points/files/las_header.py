@@ -41,6 +41,8 @@ RESERVED |= {"waveform_packet_size", "return_point_waveform_loc"}
 _WHITE = 0.99
 # Bytes before the first chunk: where the table of chunks is.
 _TABLE_PLACE = 8
+# How LASzip packed before it had chunks; and where its record states the points of one.
+_ONE_PIECE, _CHUNK_POINTS = 1, 12
 
 
 @dataclass(frozen=True)
@@ -252,6 +254,18 @@ def check_chunks(stream: IO[bytes], points: int, where: str) -> None:
     if (sizes[np.cumsum(counts) - counts < points] == 0).any():
         raise refusal("a chunk of nothing has points", where)
     check_layers(stream, begin + _TABLE_PLACE + np.cumsum(sizes) - sizes, sizes, settings, where)
+
+
+def as_one_chunk(header: Any, points: int) -> None:
+    """Let the decoder take points that are packed in one piece for one chunk, in the header that laspy read.
+
+    The number that such a file states for a chunk means nothing; with a 0 the decoder looks for a table of chunks.
+    """
+    record = header.vlrs.get("LasZipVlr")[0]
+    if struct.unpack_from("<H", record.record_data) == (_ONE_PIECE,):
+        settings = bytearray(record.record_data)
+        struct.pack_into("<L", settings, _CHUNK_POINTS, min(points, 2**32 - 2))  # the next one means chunks of any size
+        record.record_data = bytes(settings)
 
 
 def check_layers(stream: IO[bytes], places: np.ndarray, sizes: np.ndarray, settings: bytes, where: str) -> None:

@@ -90,3 +90,23 @@ def test_a_cloud_too_wide_for_its_steps_is_read_with_a_warning(read, extent: flo
         warnings.simplefilter("always")
         read(tmp_path / "a.las")
     assert [str(one.message).count(lost) for one in caught] == ([1] if lost else [])
+
+
+@pytest.mark.parametrize("stated", [0, 1])
+def test_points_that_old_laszip_packed_in_one_piece_are_read(stated: int, tmp_path: Path):
+    laspy = pytest.importorskip("laspy")
+    cloud = laspy.LasData(laspy.LasHeader(version="1.2", point_format=1))
+    cloud.x, cloud.y, cloud.z = np.random.default_rng(0).uniform(0, 100, (3, 40))
+    cloud.intensity = np.arange(40)
+    cloud.write(str(tmp_path / "chunked.laz"))
+    data = bytearray((tmp_path / "chunked.laz").read_bytes())
+    # One chunk, without the table and its place, is one piece.
+    begin = int.from_bytes(data[96:100], "little")
+    table = int.from_bytes(data[begin : begin + 8], "little")
+    settings = data.index(b"laszip encoded") + 52
+    data[settings : settings + 2], data[settings + 12 : settings + 16] = b"\1\0", stated.to_bytes(4, "little")
+    (tmp_path / "piece.laz").write_bytes(data[:begin] + data[begin + 8 : table])
+    found, expected = load_points(tmp_path / "piece.laz"), load_points(tmp_path / "chunked.laz")
+    assert isinstance(found, PointCloud) and isinstance(expected, PointCloud)
+    np.testing.assert_array_equal(found.positions, expected.positions)
+    np.testing.assert_array_equal(found.fields["intensity"], expected.fields["intensity"])
