@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -25,7 +26,13 @@ from hra.domains.points.files.finite import check_finite, checked_splats, naming
 from hra.domains.points.files.las import read_las
 from hra.domains.points.files.origins import axis_origin
 from hra.domains.points.files.ply_columns import SPLAT, field_columns
-from hra.domains.points.files.splat_formats import HARMONIC, PACKED, read_compact, read_compressed_ply
+from hra.domains.points.files.splat_formats import (
+    HARMONIC,
+    PACKED,
+    read_compact,
+    read_compressed_ply,
+    warn_of_filter,
+)
 from hra.domains.points.files.suffixes import NOT_READ, READ
 from hra.errors import FileError, HraError, RepairWarning, check_kind, warn
 from hra.files.atomic_write import write_atomically
@@ -36,8 +43,10 @@ from hra.files.local_files import local_path, read_regular
 from hra.files.ply import Columns, binary_table, read_elements
 from hra.files.ply.colors import COLORS, ply_colors
 
-# What else trained splats have in PLY, of no meaning for pictures.
-_UNUSED = {*"xyz", "nx", "ny", "nz", *SPLAT}
+# What splats have in PLY beside their harmonics.
+_UNUSED = {*"xyz", *SPLAT}
+# How Brush and Postshot say in PLY whether splats were trained for antialiased drawing; the last comment counts.
+_MODE = re.compile(rb"[\r\n]comment[ \t]+(?:splatrendermode:|antialiased)[ \t]+(mip|1|default|2dgs|0)\b", re.IGNORECASE)
 _NAME, _SHORTEST = "meta.json", 252  # alpha of quaternions: this plus the number of the component that is left out
 
 Reader = Callable[[str], bytes]
@@ -62,7 +71,7 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
 
     Warns
     -----
-    RepairWarning : properties of splats, or lists, were left out; or see `ply_colors`.
+    RepairWarning : properties of splats, or lists, were left out; or see `ply_colors` and `warn_of_filter`.
 
     Examples
     --------
@@ -99,6 +108,8 @@ def _read_ply(content: bytes, where: str) -> PointCloud | SplatCloud:
     """Points or splats, by the columns of the vertices."""
     elements = read_elements(content, where)
     held = elements.get("vertex", Columns())
+    modes = _MODE.findall(content, 0, content.find(b"end_header"))
+    warn_of_filter(modes[-1:] in ([b"1"], [b"mip"]), where)
     if all(len(held.scalars.get(name, ())) for name in PACKED):
         return read_compressed_ply(elements, where)
     vertices = dict(held.scalars)
@@ -267,6 +278,7 @@ def _unpacked(text: bytes, read: Reader, where: str) -> SplatCloud:
     count = meta["count"]
     if meta.get("version") != 2 or type(count) is not int or count < 1:
         raise ValueError(f"version {meta.get('version')!r}, count {count!r}")
+    warn_of_filter(meta.get("antialias") is True or meta.get("model") == "antialiased", where)
     low, high, turns, scales, colors = _pictures(meta, read, count, where)
     places = (low[:, :3] + 256.0 * high[:, :3]) / 65535
     ends = [_numbers(meta["means"][name], 3) for name in ("mins", "maxs")]

@@ -30,7 +30,8 @@ PACKED = ("packed_position", "packed_rotation", "packed_scale", "packed_color")
 _NGSP, _SPZ_COLOR = 0x5053474E, 0.15
 # Extensions of SPZ: the flag that there are some, and the one that names the axes. Of its numbers, less 1, the bits are
 # right, up and forward; behind the first eight, axes lie crosswise.
-_EXTENDED, _AXES, _USUAL_AXES, _ALONG = 2, 0xADBE0003, 4, 8
+# The first flag says that splats were trained with the filter of Mip-Splatting.
+_FILTERED, _EXTENDED, _AXES, _USUAL_AXES, _ALONG = 1, 2, 0xADBE0003, 4, 8
 # Harmonics of each degree; what is above `BANDS` is left out.
 _SPZ_BANDS = (*BANDS, 24)
 _FIX = "convert it to PLY, for example by splat-transform"
@@ -70,7 +71,7 @@ def read_spz(data: bytes, where: str) -> SplatCloud:
 
     Warns
     -----
-    RepairWarning : harmonics of a fourth band, or other extensions, were left out.
+    RepairWarning : harmonics of a fourth band, or other extensions, were left out; or see `warn_of_filter`.
 
     Raises
     ------
@@ -88,6 +89,7 @@ def read_spz(data: bytes, where: str) -> SplatCloud:
         parts = _streams(whole, streams, lengths) if version == 4 else _cut(whole[16:], lengths)
         extensions = whole[32 : struct.unpack_from("<I", whole, 16)[0]] if version == 4 else whole[16 + sum(lengths) :]
         x, y, z = signs = _axis_signs(extensions if flags & _EXTENDED else b"", where)
+        warn_of_filter(bool(flags & _FILTERED), where)
         place, alpha, color, scale, turn, rest = (part.reshape(count, -1) for part in parts)
         # Three bytes each: moved to the upper end, the sign is the number's.
         wide = np.zeros((count, 3, 4), np.uint8)
@@ -106,6 +108,13 @@ def read_spz(data: bytes, where: str) -> SplatCloud:
         return checked_splats(where, positions, np.exp(scale / 16 - 10), turns, shown, alpha[:, 0] / 255, harmonics)
     except (ValueError, struct.error, zlib.error) as error:
         raise FileError(f"this is not an SPZ file of version 2 to 4: {error}", where=where, fix=_FIX) from error
+
+
+def warn_of_filter(filtered: bool, where: str) -> None:
+    """Warn of splats that ask their viewers for the filter of Mip-Splatting, if they do: it is not applied."""
+    if filtered:
+        what = f"{where}: splats were trained for antialiased drawing, which was left out: small ones look too opaque"
+        warn(what[-500:])
 
 
 def _axis_signs(extensions: bytes, where: str) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ import pytest
 from scipy.spatial import KDTree
 
 from hra.domains.points import SplatCloud, load_points
-from hra.errors import FileError, HraError
+from hra.errors import FileError, HraError, RepairWarning
 from tests.helpers.hostile.clouds import SOG
 
 
@@ -89,6 +89,13 @@ def test_what_is_wrong_is_said(change: Callable[[dict[str, Any]], object], said:
     with pytest.raises(FileError, match=said) as caught:
         load_points(path)
     assert str(path) in str(caught.value.where) and caught.value.fix
+
+
+@pytest.mark.parametrize("said", [{"antialias": True}, {"model": "antialiased"}])
+def test_splats_that_ask_for_antialiased_drawing_are_named(said: dict[str, Any], tmp_path: Path):
+    path = _archive(_changed(lambda meta: meta.update(said)), tmp_path / "a.sog")
+    with pytest.warns(RepairWarning, match="trained for antialiased drawing, which was left out"):
+        load_points(path)
 
 
 def test_no_archive_and_damaged_pictures_are_refused(tmp_path: Path):

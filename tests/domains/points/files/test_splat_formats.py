@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import struct
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -160,6 +161,18 @@ def test_properties_of_splats_that_are_not_read_are_named(tmp_path: Path):
         load_points(tmp_path / "a.ply")
 
 
+def test_normals_of_splats_are_named_where_they_say_something(tmp_path: Path):
+    save_points(tmp_path / "a.ply", with_harmonics(0, 1))
+    head, _, row = (tmp_path / "a.ply").read_bytes().partition(b"end_header\n")
+    head += b"property float nx\nproperty float ny\nproperty float nz\nend_header\n"
+    for normal in ([0, 0, 0], [0, 0, 1]):
+        (tmp_path / "a.ply").write_bytes(head + row + np.array(normal, "<f4").tobytes())
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            load_points(tmp_path / "a.ply")
+        assert ["nz of splats were left out" in str(one.message) for one in caught] == [True] * any(normal)
+
+
 def alike(found: SplatCloud, slack: float = 0.02) -> None:
     wanted = SplatCloud.of(PLACES, SCALES, TURNS, SHADES, OPACITIES)
     assert np.allclose(found.positions, wanted.positions, atol=1e-3)
@@ -232,6 +245,42 @@ def test_extensions_of_spz_that_are_not_read_are_named(version: int, tmp_path: P
     (tmp_path / "a.spz").write_bytes(extended(version, 3, (0xADBE0003, 9)))
     with pytest.raises(FileError, match="axes of number 9 are not read"):
         load_points(tmp_path / "a.spz")
+
+
+FILTERED = "trained for antialiased drawing, which was left out"
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_spz_that_asks_for_antialiased_drawing_is_named(version: int, tmp_path: Path):
+    data = bytearray(spz(4, 0) if version == 4 else gzip.decompress(spz(version, 0)))
+    data[14] |= 1
+    (tmp_path / "a.spz").write_bytes(data)
+    with pytest.warns(RepairWarning, match=FILTERED):
+        load_points(tmp_path / "a.spz")
+
+
+@pytest.mark.parametrize(
+    ("comments", "filtered"),
+    [
+        (["SplatRenderMode: mip"], True),
+        (["antialiased 1"], True),
+        (["antialiased 1", "SplatRenderMode: default"], False),
+        (["antialiased 0"], False),
+        (["antialiased 10"], False),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_ply_that_asks_for_antialiased_drawing_is_named(
+    comments: list[str], filtered: bool, packed: bool, tmp_path: Path
+):
+    save_points(tmp_path / "a.ply", with_harmonics(0, 2))
+    content = packed_ply(0) if packed else (tmp_path / "a.ply").read_bytes()
+    lines = "".join(f"comment {comment}\n" for comment in comments).encode()
+    (tmp_path / "a.ply").write_bytes(content.replace(b"element vertex", lines + b"element vertex", 1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        load_points(tmp_path / "a.ply")
+    assert [FILTERED in str(one.message) for one in caught] == [True] * filtered
 
 
 @pytest.mark.parametrize("version", [3, 4])
