@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,28 +88,27 @@ class Flight:
             return replay(allocator, self.cameras, options.pool, **limits, predict=constant_motion)
         return replay(allocator, self.feedback, options.pool, **limits)
 
-    def least(self, options: FlightOptions) -> np.ndarray:
-        """The texel error of each compared view that no choice of pages within the pool undercuts, float64, px2."""
-        import numpy as np
-
+    @cached_property
+    def least(self) -> Callable[[int, int], float]:
+        """The texel error of a frame that no choice of pages of so many bytes undercuts, px2."""
         from hra.domains.textures import AnalyticFeedback, TextureAllocator
 
         allocator = TextureAllocator(self.scene.textures, AnalyticFeedback(self.scene))
-        seen = self.feedback[:: options.every]
-        return np.array([allocator.allocate(feedback, options.pool).least_residual for feedback in seen])
+        return cache(lambda frame, pool: allocator.allocate(self.feedback[frame], pool).least_residual)
 
-    def views(self, log: Log, least: np.ndarray, judge: ViewJudge, every: int) -> PolicyViews:
-        """How every n-th view looks under a log of residency; ``least`` is the least error of each of these, px2."""
+    def views(self, log: Log, pool: int, judge: ViewJudge, every: int) -> PolicyViews:
+        """How every n-th view looks under a log of residency in a pool."""
         import numpy as np
 
         from hra.domains.textures import ResidentTextures, texel_residual
 
-        textures = self.scene.textures
+        textures, frames = self.scene.textures, range(0, len(self.cameras), every)
         held = islice(log.residents(textures.hierarchy.node_cost.size), 0, None, every)
         drawn = [ResidentTextures.drawable(textures, items) for items in held]
-        residual = [texel_residual(pages, seen) for pages, seen in zip(drawn, self.feedback[::every], strict=True)]
-        quality = judge.quality(range(0, len(self.cameras), every), drawn)
-        return PolicyViews(quality, np.array(residual), least)
+        residual = [texel_residual(pages, self.feedback[frame]) for frame, pages in zip(frames, drawn, strict=True)]
+        # Mip tails that a policy evicts are drawn all the same, beside a full pool.
+        least = [self.least(frame, max(pool, pages.bytes)) for frame, pages in zip(frames, drawn, strict=True)]
+        return PolicyViews(judge.quality(frames, drawn), np.array(residual), np.array(least))
 
 
 def fly(image: Path, options: FlightOptions, json_file: Path | None, picture: Path | None) -> None:
@@ -155,10 +155,10 @@ def _rows(
     from hra.residency.replay.policies import policies
 
     chosen, demands = policies(options.policy, flight.demands, options.upload, options.look_ahead), flight.demands
-    fewest, least = evaluate(Belady(), demands, options.pool), flight.least(options)
+    fewest = evaluate(Belady(), demands, options.pool)
     judge = ViewJudge(flight.scene, flight.cameras, options.flip)
     logs = ((policy.name, policy.run(demands, options.pool)) for policy in chosen)
     for name, log in [(_OURS, trace.log), *logs]:
         progress(f"replay: {name}")
-        views = flight.views(log, least, judge, options.every)
+        views = flight.views(log, options.pool, judge, options.every)
         yield PolicyRow(evaluate_log(name, log, demands, options.pool), fewest, views)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -142,7 +143,8 @@ def shown_texels(path: str | os.PathLike[str]) -> tuple[np.ndarray, TexelFormat]
     RepairWarning : alpha was left out, besides what `open_image` warns of.
     """
     if local_path(path).suffix.lower() not in _ONLY_OPENIMAGEIO:
-        return load_texels(path), RGBA8
+        with suppress(ImageError):  # Pillow lacks many kinds of TIFF; what nothing reads is refused below
+            return load_texels(path), RGBA8
     source = open_image(path, max_texels=MAX_PIXELS)
     texels = np.array(source.mips[0])
     kept = colors(texels.shape[2])

@@ -104,6 +104,27 @@ def test_a_flight_judges_the_views_of_every_policy(run, tmp_path: Path, capsys: 
         assert policy["late"] == 0
 
 
+def test_no_policy_undercuts_the_least_error_of_what_it_draws(run, tmp_path: Path):
+    # The mip tail of 87,380 bytes and a tile of 65,536 do not fit together; LRU evicts the one that is drawn anyway.
+    noise = np.random.default_rng(0).integers(0, 256, (256, 256, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "n.png")
+    options = ("--frames", 3, "--every", 1, "--viewport", "320x180", "--json", tmp_path / "r.json", "--policy", "lru")
+    assert run("replay", tmp_path / "n.png", "--pool", "128kB", *options) == 0
+    ours, lru = json.loads((tmp_path / "r.json").read_text())["policies"]
+    assert ours["residual_over_least"] == pytest.approx(1)
+    assert lru["residual_over_least"] >= 1 - 1e-9
+    assert sum(lru["residual_px2"]) < sum(ours["residual_px2"])
+
+
+def test_a_flight_over_a_tiff_that_pillow_does_not_read(run, tmp_path: Path):
+    tifffile = pytest.importorskip("tifffile")
+    light = np.random.default_rng(0).random((64, 64, 3), np.float32)
+    tifffile.imwrite(tmp_path / "light.tif", light, photometric="rgb")
+    options = ("--frames", 2, "--viewport", "64x64", "--policy", "lru", "--json", tmp_path / "r.json")
+    assert run("replay", tmp_path / "light.tif", *options) == 0
+    assert json.loads((tmp_path / "r.json").read_text())["texture_bytes"] == 16 * sum(4**k for k in range(7))
+
+
 def test_a_flight_over_light_without_flip(run, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     oiio = pytest.importorskip("OpenImageIO")
     light = np.random.default_rng(0).uniform(0, 2, (200, 300, 3)).astype(np.float32)
