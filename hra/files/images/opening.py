@@ -21,6 +21,8 @@ _ORIENTATION = 0x0112  # the EXIF tag
 # Tags of TIFF, the last of which is 2 where channels lie one behind another.
 _SAMPLES, _DEPTH, _PLANES, _APART = 277, 258, 284, 2
 _PHOTOMETRIC, _SAMPLE_FORMAT, _SIGNED = 262, 339, 2  # tags of TIFF: the one is 0 where white is 0
+# How YCbCr becomes RGB: shares of red, green and blue in Y, and the range of each channel. Pillow knows the usual ones.
+_SHARES, _RANGES = (529, (0.299, 0.587, 0.114)), (532, (0, 255, 128, 255, 128, 255))
 # Python's warning filters belong to the whole process, so threads take turns to change them. Decoding is outside.
 _FILTERS = threading.Lock()
 # Pixels that a byte of a file can stand for at most: runs of GIF (LZW) and JPEG, and a PNG's deflate at 1 bit a pixel.
@@ -209,6 +211,14 @@ def _check_tiff(image: Image.Image, name: str) -> None:
         # It would take numbers of 8 bits below 0 for those above 127, and show 16 bits half as bright as they may be.
         what = f"the TIFF file holds numbers of {bits} bits with a sign"
         raise ImageError(what, where=name, fix="write them without a sign, or as floating point in [0, 1]")
+    if image.mode == "YCbCr" and not all(
+        len(found := tags.get(tag, usual)) == len(usual)
+        and all(abs(number - other) <= 1e-3 * other for number, other in zip(found, usual, strict=True))
+        for tag, usual in (_SHARES, _RANGES)
+    ):
+        what = "the TIFF file has YCbCr of other coefficients or ranges than the usual ones (ITU-R BT.601)"
+        fix = "convert it to RGB, or read it by hra.domains.textures.open_image"
+        raise ImageError(what, where=name, fix=fix)
     if tags.get(_PLANES) == _APART and tags.get(_SAMPLES, 1) > 1:
         raw, bits = any(tile[0] == "raw" for tile in getattr(image, "tile", [])), max(tags.get(_DEPTH, (1,)))
         # Of 16 bits it would take bytes for numbers, and of packed grey and alpha the rows of both in turns.

@@ -113,6 +113,19 @@ class TestModes:
             load_image(tmp_path / "a.tif")
 
     @pytest.mark.parametrize(
+        ("tags", "usual"),
+        [({}, True), ({529: (0.2126, 0.7152, 0.0722)}, False), ({532: (16, 235, 128, 240, 128, 240)}, False)],
+    )
+    def test_a_tiff_in_ycbcr_is_right_or_refused(self, tags: dict[int, tuple[float, ...]], usual: bool, tmp_path: Path):
+        green = Image.new("YCbCr", (2, 2), (150, 44, 21))
+        green.save(tmp_path / "a.tif", tiffinfo=tags)
+        if usual:
+            np.testing.assert_allclose(load_image(tmp_path / "a.tif")[0, 0], [0, 1, 0], atol=0.01)
+            return
+        with pytest.raises(ImageError, match="YCbCr of other coefficients"):
+            load_image(tmp_path / "a.tif")
+
+    @pytest.mark.parametrize(
         ("kind", "channels", "packed"),
         [
             (np.uint16, 3, None),
