@@ -273,7 +273,7 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
 def _check_tiff(spec: Any, name: str) -> None:
     """Refuse what the decoder would take for other colours than the file has."""
     meaning = spec.get_int_attribute("tiff:PhotometricInterpretation", 1)
-    deep = spec.format.basetype in (openimageio().UINT16, openimageio().UINT32)
+    deep = spec.format.basetype != openimageio().UINT8
     if meaning == _PALETTE and spec.alpha_channel >= 0:
         # It would take indices and alpha for colours.
         what = "the TIFF file has a palette and an alpha channel"

@@ -46,7 +46,8 @@ def load_image(
     ------
     FileError : missing, a directory or another special file, or not readable.
     ImageError : not an image, truncated or corrupt, too many pixels, NaN or infinite values; TIFF of 8 or 16 bits with
-        a sign, of more bits in which white is 0, or of channels one behind another that Pillow mixes up.
+        a sign, of more than 8 bits in which white is 0, of channels one behind another that Pillow mixes up, or in
+        YCbCr of unusual coefficients.
     OutOfMemory : the machine has too little memory for it.
     MissingExtra : Pillow is not installed.
 

@@ -205,11 +205,12 @@ def _check_size(image: Image.Image, stream: IO[bytes], path: str | os.PathLike[s
 def _check_tiff(image: Image.Image, name: str) -> None:
     """Refuse what Pillow would make up or take for other shades."""
     tags = getattr(image, "tag_v2", {})
-    if image.mode.startswith("I;16") and tags.get(_PHOTOMETRIC) == 0:
+    depth = max(tags.get(_DEPTH, (1,)))
+    if image.mode.startswith(("I", "F")) and tags.get(_PHOTOMETRIC) == 0:
         raise white_is_zero(name)
-    if _SIGNED in tags.get(_SAMPLE_FORMAT, ()) and (bits := max(tags.get(_DEPTH, (1,)))) <= 16:
+    if depth <= 16 and _SIGNED in tags.get(_SAMPLE_FORMAT, ()):
         # It would take numbers of 8 bits below 0 for those above 127, and show 16 bits half as bright as they may be.
-        what = f"the TIFF file holds numbers of {bits} bits with a sign"
+        what = f"the TIFF file holds numbers of {depth} bits with a sign"
         raise ImageError(what, where=name, fix="write them without a sign, or as floating point in [0, 1]")
     if image.mode == "YCbCr" and not all(
         len(found := tags.get(tag, usual)) == len(usual)
@@ -220,10 +221,10 @@ def _check_tiff(image: Image.Image, name: str) -> None:
         fix = "convert it to RGB, or read it by hra.domains.textures.open_image"
         raise ImageError(what, where=name, fix=fix)
     if tags.get(_PLANES) == _APART and tags.get(_SAMPLES, 1) > 1:
-        raw, bits = any(tile[0] == "raw" for tile in getattr(image, "tile", [])), max(tags.get(_DEPTH, (1,)))
+        raw = any(tile[0] == "raw" for tile in getattr(image, "tile", []))
         # Of 16 bits it would take bytes for numbers, and of packed grey and alpha the rows of both in turns.
-        if image.mode == "LA" or (raw and bits > 8):
-            what = f"the channels of the TIFF file lie one behind another, {tags[_SAMPLES]} of {bits} bits"
+        if image.mode == "LA" or (raw and depth > 8):
+            what = f"the channels of the TIFF file lie one behind another, {tags[_SAMPLES]} of {depth} bits"
             fix = "write them pixel by pixel (planar configuration 1), or read it by hra.domains.textures.open_image"
             raise ImageError(what, where=name, fix=fix)
     if (covered := _covered(image)) < image.width * image.height:

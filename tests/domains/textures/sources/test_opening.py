@@ -487,7 +487,7 @@ class TestRefused:
             open_image(saved(tmp_path / "a.tif", image, compression="jpeg"))
         assert (np.array(open_image(saved(tmp_path / "b.tif", image)).mips[0]) == 128).all()
 
-    @pytest.mark.parametrize(("kind", "channels"), [(np.uint16, 1), (np.uint32, 1), (np.uint8, 2)])
+    @pytest.mark.parametrize(("kind", "channels"), [(np.uint16, 1), (np.uint32, 1), (np.float32, 1), (np.uint8, 2)])
     def test_a_tiff_in_which_white_is_0(self, tmp_path: Path, kind: type, channels: int) -> None:
         tifffile = pytest.importorskip("tifffile")
         extra = {"photometric": "miniswhite", "planarconfig": "contig", "extrasamples": ["unassalpha"] * (channels - 1)}

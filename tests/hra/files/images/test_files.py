@@ -106,9 +106,10 @@ class TestModes:
         np.testing.assert_allclose(loaded.ravel(), [1, 4 / 65535, 1], rtol=1e-6)
 
     @pytest.mark.case(44)
-    def test_a_16_bit_tiff_in_which_white_is_0(self, tmp_path: Path):
+    @pytest.mark.parametrize("kind", [np.uint16, np.float32])
+    def test_a_deep_tiff_in_which_white_is_0(self, kind: type, tmp_path: Path):
         tifffile = pytest.importorskip("tifffile")
-        tifffile.imwrite(tmp_path / "a.tif", np.zeros((4, 4), np.uint16), photometric="miniswhite")
+        tifffile.imwrite(tmp_path / "a.tif", np.zeros((4, 4), kind), photometric="miniswhite")
         with pytest.raises(ImageError, match="white is 0"):
             load_image(tmp_path / "a.tif")
 
