@@ -87,6 +87,15 @@ def waves(folder: Path) -> Path:
     return folder / "a.las"
 
 
+def with_record(folder: Path) -> Path:
+    import laspy
+
+    found = laspy.read(str(made_las("a.las", 6)(folder)))
+    found.header.vlrs.append(laspy.VLR("Maker", 7, "", b"lens"))
+    found.write(str(folder / "a.las"))
+    return folder / "a.las"
+
+
 def labelled(folder: Path) -> Path:
     """Three harmonics, and what else has a name that nobody knows."""
     path = splats("a.ply")(folder)
@@ -187,6 +196,7 @@ CASES = (
     Case("LAZ", "extra dimensions", made_las("a.laz", 7), lambda c: set(EXTRA) <= set(c.fields)),
     Case("LAZ", "the coordinate system", made_las("a.laz", 6), lambda c: c.crs[2112].rstrip(b"\0") == WKT.encode()),
     Case("LAS", "waveforms", waves, lambda c: False),
+    Case("LAS", "other records", with_record, lambda c: False),
     Case("PLY points", "doubles of maps", at_utm("a.ply"), near_utm),
     Case(
         "PLY points",

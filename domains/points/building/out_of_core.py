@@ -22,6 +22,7 @@ from hra.domains.points.files.las import checked_reader, is_copc, read_las, roun
 from hra.domains.points.files.las_header import (
     WEEK,
     GrowingShades,
+    Place,
     check_header,
     las_errors,
     las_fields,
@@ -229,7 +230,7 @@ def las_facts(source: Path) -> tuple[Facts, GrowingShades]:
     if source.suffix.lower() not in (".las", ".laz"):
         fix = "convert it to LAS, or build it without --memory"
         raise FileError("only LAS and LAZ files are read in blocks", where=str(source)[:500], fix=fix)
-    there, full, place = None, GrowingShades(), ({}, False)
+    there, full, place = None, GrowingShades(), Place({}, False, ())
     said, fixed = dict[str, np.ndarray](), False
     steps = np.full(3, np.inf)
     for places, shades, fields, place, total, fixed, steps in _blocks(source):  # noqa: B007, the same for all
@@ -239,14 +240,14 @@ def las_facts(source: Path) -> tuple[Facts, GrowingShades]:
         for name, rows in fields.items():  # one row that says something, if any does
             if not len(said.get(name, ())):
                 said[name] = rows[rows.reshape(len(rows), -1).any(axis=1)][:1]
-    kind = packed_type(said_fields({n: rows for n, rows in said.items() if len(rows)}, place[1], str(source)))
+    kind = packed_type(said_fields({n: rows for n, rows in said.items() if len(rows)}, place, str(source)))
     whole = None if there is None else there.extent()
     if whole is None or not np.isfinite(whole.low).all() or not np.isfinite(whole.high).all():
         raise FileError("the file holds no points", where=str(source)[:500])
     corners = whole.map_corners()
     warn_of_rounding(rounding(corners[1] - corners[0]), steps, str(source)[:500])
     x, y, z = read_las(source, 0).origin if fixed else corners[0].tolist()
-    return Facts(kind, (x, y, z), place[0]), full
+    return Facts(kind, (x, y, z), place.crs), full
 
 
 def las_records(source: Path, path: Path, facts: Facts, full: GrowingShades) -> tuple[Records, Extent]:
@@ -290,7 +291,7 @@ class _Block(NamedTuple):
     places: np.ndarray
     shades: np.ndarray
     fields: dict[str, np.ndarray]
-    place: tuple[dict[int, bytes], bool]
+    place: Place
     total: int
     fixed: bool
     steps: np.ndarray

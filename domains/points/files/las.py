@@ -83,9 +83,9 @@ def read_copc(stream: IO[bytes], size: int, claims: Claims, level: int | None, w
         coarse = np.repeat(nodes["level"] == 0, nodes["points"])
         near = Extent.of(places[coarse] if coarse.any() else places).near
         corners = Extent(np.array(header.mins), np.array(header.maxs), near).map_corners()
-        fields, (crs, adjusted) = las_fields(found), las_place(header, stream, size)
+        fields, place = las_fields(found), las_place(header, stream, size)
     _check_rounding(places, corners, header.scales, where)
-    return _cloud(places, corners[0], las_colors(found), said_fields(fields, adjusted, where), crs)
+    return _cloud(places, corners[0], las_colors(found), said_fields(fields, place, where), place.crs)
 
 
 def _cloud(places: np.ndarray, low: np.ndarray, colors: np.ndarray, fields: Any, crs: Any) -> PointCloud:
@@ -219,7 +219,7 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
 
     Warns
     -----
-    RepairWarning : packets of waveforms were left out, or points are so far apart that float32 loses steps of the file.
+    RepairWarning : see `said_fields`; or points are so far apart that float32 loses steps of the file.
     """
     where = str(path)
     las_library()  # what is missing is said first
@@ -240,9 +240,9 @@ def read_las(path: str | os.PathLike[str], level: int | None = None) -> PointClo
             places = np.column_stack([found.x, found.y, found.z])
             corners = Extent.of(places).map_corners()
             fields = las_fields(found)
-            crs, adjusted = las_place(reader.header, stream, size)
+            place = las_place(reader.header, stream, size)
     _check_rounding(places, corners, reader.header.scales, where)
-    return _cloud(places, corners[0], las_colors(found), said_fields(fields, adjusted, where), crs)
+    return _cloud(places, corners[0], las_colors(found), said_fields(fields, place, where), place.crs)
 
 
 def checked_reader(stream: IO[bytes], size: int, claims: Claims, where: str) -> Any:

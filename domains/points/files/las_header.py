@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,9 @@ _LAYERS, _BYTES = {10: 9, 11: 1, 12: 2, 13: 1}, 14
 # Records of the coordinate system: WKT of mathematics and of the system, keys of GeoTIFF, their doubles and texts.
 PROJECTION, _RECORDS = "LASF_Projection", (2111, 2112, 34735, 34736, 34737)
 _EXTENDED, _RECORD_MOST = 4096, 2**20
+# Records of LASF_Spec on the file's own layout: extra dimensions, void ones, packets of waveforms and their kinds.
+# LibLAS writes WKT beside the keys of GeoTIFF.
+_LAYOUT, _WAVEFORMS, _COPY_OF_WKT, _NAMED = (4, 7, 65535), range(100, 355), "'liblas' 2112", 8
 # Seconds of a GPS week, beside "gps_time", those since the epoch less 1e9.
 WEEK = "gps_week_time"
 _WAVES = ("wavepacket_index", "wavepacket_offset", "wavepacket_size", "return_point_wave_location", "x_t", "y_t", "z_t")
@@ -198,38 +201,75 @@ def las_fields(found: Any) -> dict[str, np.ndarray]:
     return fields
 
 
-def las_place(header: Any, stream: IO[bytes], size: int) -> tuple[dict[int, bytes], bool]:
-    """The records of LASF_Projection by number, and whether times count from GPS's epoch, not from Sundays."""
-    found = {v.record_id: bytes(v.record_data_bytes()) for v in header.vlrs if v.user_id.strip("\0") == PROJECTION}
+class Place(NamedTuple):
+    """What a LAS file says beside its points.
+
+    Attributes
+    ----------
+    crs : the records of LASF_Projection by number. adjusted : whether times count from GPS's epoch, not from Sundays.
+    others : the records that a cloud has no place for, each by its user and number.
+    """
+
+    crs: dict[int, bytes]
+    adjusted: bool
+    others: tuple[str, ...]
+
+
+def las_place(header: Any, stream: IO[bytes], size: int) -> Place:
+    """What the records and extended records of a file of ``size`` bytes say, whose header laspy read."""
+    found, others = dict[int, bytes](), dict[str, None]()
+    for record in header.vlrs:
+        if _is_system(user := record.user_id.strip("\0"), record.record_id):
+            found[record.record_id] = bytes(record.record_data_bytes())
+        elif not _is_structure(user, record.record_id):
+            others[f"{user!r} {record.record_id}"] = None
     minor, (at, count) = header.version.minor, (unpack(stream, 235, "<QL") if header.version.minor >= 4 else (0, 0))
     for _ in range(min(count, _EXTENDED) if minor >= 4 else 0):
         if at + _EXTENDED_RECORD > size:
             break
-        user, number, length = unpack(stream, at, "<2x16sHQ32x")
-        if (
-            user.rstrip(b"\0") == PROJECTION.encode()
-            and at + _EXTENDED_RECORD + length <= size
-            and length <= _RECORD_MOST
-        ):
+        packed, number, length = unpack(stream, at, "<2x16sHQ32x")
+        user = packed.rstrip(b"\0").decode("ascii", "replace")
+        fits = at + _EXTENDED_RECORD + length <= size and length <= _RECORD_MOST
+        if fits and _is_system(user, number):
             stream.seek(at + _EXTENDED_RECORD)
             found[number] = stream.read(length)
+        elif not _is_structure(user, number):
+            others[f"{user!r} {number}"] = None
         at += _EXTENDED_RECORD + length
-    adjusted = int(header.global_encoding.gps_time_type) == 1
-    return {number: record for number, record in found.items() if number in _RECORDS}, adjusted
+    if found:
+        others.pop(_COPY_OF_WKT, None)
+    return Place(found, int(header.global_encoding.gps_time_type) == 1, tuple(others))
 
 
-def said_fields(fields: dict[str, np.ndarray], adjusted: bool, where: str) -> dict[str, np.ndarray]:
+def _is_system(user: str, number: int) -> bool:
+    return user == PROJECTION and number in _RECORDS
+
+
+def _is_structure(user: str, number: int) -> bool:
+    """Whether a record says how the file is laid out: chunks, nodes, extra dimensions, waveforms, void records."""
+    return user in ("laszip encoded", "copc") or (user == "LASF_Spec" and (number in _LAYOUT or number in _WAVEFORMS))
+
+
+def said_fields(fields: dict[str, np.ndarray], place: Place, where: str) -> dict[str, np.ndarray]:
     """The fields that say something: those of zeros are what every writer writes for nothing.
 
     Times of a week get a name of their own: they count from another day.
+
+    Warns
+    -----
+    RepairWarning : packets of waveforms, or records that are not of the coordinate system, were left out.
     """
     with np.errstate(invalid="ignore"):  # NumPy minds signalling NaN
         said = {name: rows for name, rows in fields.items() if np.any(rows)}
     if any(name in said for name in _WAVES):
         what = f"{where}: packets of waveforms were left out: they lie in another place of the file, or in another file"
         warn(what)
+    if place.others:
+        more = f" and {len(place.others) - _NAMED} more" if len(place.others) > _NAMED else ""
+        what = f"the records {', '.join(place.others[:_NAMED])}{more} were left out"
+        warn(f"{where}: {what}: clouds keep those of the coordinate system")
     kept = {name: rows for name, rows in said.items() if name not in _WAVES}
-    return {(WEEK if name == "gps_time" and not adjusted else name): rows for name, rows in kept.items()}
+    return {(WEEK if name == "gps_time" and not place.adjusted else name): rows for name, rows in kept.items()}
 
 
 def check_chunks(stream: IO[bytes], points: int, where: str) -> None:

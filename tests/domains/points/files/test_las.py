@@ -9,7 +9,7 @@ import pytest
 
 from hra.domains.points import PointCloud, load_points
 from hra.domains.points.building.out_of_core import las_facts
-from hra.errors import FileError
+from hra.errors import FileError, RepairWarning
 from tests.helpers.copc import Key, copc_bytes
 
 laspy = pytest.importorskip("laspy")
@@ -110,3 +110,23 @@ def test_points_that_old_laszip_packed_in_one_piece_are_read(stated: int, tmp_pa
     assert isinstance(found, PointCloud) and isinstance(expected, PointCloud)
     np.testing.assert_array_equal(found.positions, expected.positions)
     np.testing.assert_array_equal(found.fields["intensity"], expected.fields["intensity"])
+
+
+@pytest.mark.parametrize("read", [load_points, las_facts])
+def test_records_that_a_cloud_has_no_place_for_are_named(read: Callable[[Path], object], tmp_path: Path):
+    laspy = pytest.importorskip("laspy")
+    las = laspy.create(point_format=6, file_version="1.4")
+    las.x = las.y = las.z = np.arange(5.0)
+    las.vlrs.append(laspy.vlrs.known.WktCoordinateSystemVlr("WKT"))
+    las.vlrs.append(laspy.VLR("liblas", 2112, "", b"WKT"))
+    las.add_extra_dim(laspy.ExtraBytesParams("height", "f4"))
+    las.evlrs = laspy.vlrs.vlrlist.VLRList()
+    las.write(str(tmp_path / "plain.las"))
+    las.vlrs.append(laspy.VLR("LASF_Spec", 3, "", b"a town"))
+    las.evlrs.extend(laspy.VLR("Maker", number, "", b"lens") for number in [7, 7, *range(10, 18)])
+    las.write(str(tmp_path / "more.las"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path / "plain.las")
+    with pytest.warns(RepairWarning, match="records 'LASF_Spec' 3, 'Maker' 7, .* 'Maker' 15 and 2 more were left out"):
+        read(tmp_path / "more.las")
