@@ -45,6 +45,8 @@ from hra.files.ply.colors import COLORS, ply_colors
 
 # What splats have in PLY beside their harmonics.
 _UNUSED = {*"xyz", *SPLAT}
+# Elements of PLY that are read; and what makes surfaces of vertices, which are read as points.
+_ELEMENTS = {"vertex", "chunk", "sh", "face", "tristrips"}
 # How Brush and Postshot say in PLY whether splats were trained for antialiased drawing; the last comment counts.
 _MODE = re.compile(rb"[\r\n]comment[ \t]+(?:splatrendermode:|antialiased)[ \t]+(mip|1|default|2dgs|0)\b", re.IGNORECASE)
 _NAME, _SHORTEST = "meta.json", 252  # alpha of quaternions: this plus the number of the component that is left out
@@ -71,7 +73,8 @@ def load_points(path: str | os.PathLike[str], level: int | None = None) -> Point
 
     Warns
     -----
-    RepairWarning : properties of splats, or lists, were left out; or see `ply_colors` and `warn_of_filter`.
+    RepairWarning : properties of splats, lists or further elements were left out; or see `ply_colors` and
+        `warn_of_filter`.
 
     Examples
     --------
@@ -110,6 +113,10 @@ def _read_ply(content: bytes, where: str) -> PointCloud | SplatCloud:
     held = elements.get("vertex", Columns())
     modes = _MODE.findall(content, 0, content.find(b"end_header"))
     warn_of_filter(modes[-1:] in ([b"1"], [b"mip"]), where)
+    others = [name for name, columns in elements.items() if name not in _ELEMENTS and _has_rows(columns)]
+    for kind, names in (("elements", others), ("lists of vertices", list(held.lists))):
+        if names:
+            warn(f"{where}: the {kind} {', '.join(names)} were left out"[:500])
     if all(len(held.scalars.get(name, ())) for name in PACKED):
         return read_compressed_ply(elements, where)
     vertices = dict(held.scalars)
@@ -119,13 +126,14 @@ def _read_ply(content: bytes, where: str) -> PointCloud | SplatCloud:
     positions, origin = axis_origin(places, Extent.of(places).map_corners())
     if all(name in vertices for name in SPLAT if name != "scale_2"):
         return _splats(positions, origin, vertices, where)
-    if held.lists:
-        what = f"{where}: the lists {', '.join(held.lists)} of vertices were left out"
-        warn(what[:500])
     colors, shades = ply_colors(vertices, where)
     fields = {name: rows for name, rows in vertices.items() if name not in {*"xyz", "radius", *shades}}
     check_finite(where, "points", coordinates=positions, colours=colors, radii=vertices.get("radius"))
     return PointCloud(positions, colors, vertices.get("radius"), origin, fields)
+
+
+def _has_rows(columns: Columns) -> bool:
+    return any(map(len, columns.scalars.values())) or any(len(rows.offsets) > 1 for rows in columns.lists.values())
 
 
 def _splats(positions: np.ndarray, origin: Any, vertices: dict[str, np.ndarray], where: str) -> SplatCloud:

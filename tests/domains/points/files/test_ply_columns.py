@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hra.domains.points import PointCloud, load_points, save_points
 from hra.domains.points.files.ply_columns import SPLAT
 from hra.domains.points.files.splat_formats import PACKED
-from hra.errors import ArrayError
+from hra.errors import ArrayError, RepairWarning
 from hra.files.ply import binary_table
 
 NAMES = ["x", "y", "red", "radius", "x_1", "a b", "a_b", "a_b_1", "a\tb", "normal", "normal_0", "", "field", "nx"]
@@ -133,3 +133,29 @@ def test_fields_of_any_names_come_back(tmp_path_factory: pytest.TempPathFactory,
     shorts = {"_".join(name.split()) or "field" for name in fields}
     own = {name for short in shorts for name in (short, *(f"{short}_{k}" for k in range(3)))}
     assert all(name in own or any(f"the property {name!r}" in one for one in said) for name in found.fields)
+
+
+@pytest.mark.parametrize(
+    ("more", "row", "lost"),
+    [
+        ("element camera 1\nproperty float view_px\n", "4\n", ["the elements camera were left out"]),
+        ("element range_grid 1\nproperty list uchar int indices\n", "1 0\n", ["the elements range_grid were left out"]),
+        ("element camera 0\nproperty float view_px\n", "", []),
+        ("element face 1\nproperty list uchar int vertex_indices\n", "3 0 0 0\n", []),
+    ],
+)
+def test_elements_that_no_cloud_has_are_named(more: str, row: str, lost: list[str], tmp_path: Path):
+    head = "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
+    (tmp_path / "a.ply").write_text(f"{head}{more}end_header\n1 2 3\n{row}")
+    found, said = loaded(tmp_path / "a.ply")
+    assert found.positions.tolist() == [[1, 2, 3]]
+    assert [message.split(": ", 1)[1] for message in said] == lost
+
+
+@pytest.mark.parametrize("names", [(), SPLAT])
+def test_lists_of_points_and_splats_are_named(names: tuple[str, ...], tmp_path: Path):
+    head = "".join(f"property float {name}\n" for name in (*"xyz", *names)) + "property list uchar int seen_by\n"
+    row = " ".join(["1"] * (3 + len(names))) + " 2 7 8\n"
+    (tmp_path / "a.ply").write_text(f"ply\nformat ascii 1.0\nelement vertex 1\n{head}end_header\n{row}")
+    with pytest.warns(RepairWarning, match="the lists of vertices seen_by were left out"):
+        load_points(tmp_path / "a.ply")
