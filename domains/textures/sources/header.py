@@ -32,10 +32,16 @@ _REDUCED, _MASK, _MOST_PARTS = 1, 4, 256  # bits of what a picture of a TIFF fil
 _PNG_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # of each colour type
 _DDS_BLOCKS = 4  # the flag of DDS files whose texels a code names, not masks
 _DDS_CUBE, _DX10_CUBE = 0x200, 4
+_NORMALS = (("BC4", 1), ("BC5", 2), ("DXT5", 3))
 # The line of an HDR file that tells its size, and how much of the file is searched for it.
 _TURNED_HDR, _HDR_HEAD = re.compile(rb"\n\n(\+X +\d+ +\+Y|-X +\d+ +-Y) +\d+\n"), 2**16
 # Photometric interpretations of TIFF: those from 8 on are kinds of CIELab, the last two LogL and LogLuv.
 _WHITE_IS_0, _PALETTE, _NO_COLORS = 0, 3, (8, 9, 10, 32844, 32845)
+# What the channels of an EXR file are by their number; names behind the layer's that mean the same, and the primaries
+# and the white of sRGB.
+_MEANINGS = {2: "grey and alpha", 3: "red, green and blue", 4: "red, green, blue and alpha"}
+_USUAL_CHANNELS = ("YA", "RGB", "RGBA")
+_PRIMARIES, _ALIKE = (0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329), 0.01
 _BLOCKS = {
     "DXT1": formats.BC1,
     "DXT2": formats.BC2,  # this and DXT4 have their colours multiplied by alpha
@@ -163,9 +169,10 @@ def _header(image: Any, name: str, stated: tuple[int | None, str], stamp: tuple[
     depth = {openimageio().UINT8: 0, openimageio().FLOAT: 2, openimageio().DOUBLE: 2}.get(kind, 1)
     sizes = _levels(image)
     _warn_of_parts(image, spec, name)
-    # Signed integers are directions or heights, floats are light, and no interface has BC4 or BC5 in sRGB.
+    # Signed integers are directions or heights, floats are light, and no interface has BC4 or BC5 in sRGB. A DDS file
+    # whose blocks of DXT5 hold three channels says that they are normals.
     coded = kind in (openimageio().UINT8, openimageio().UINT16, openimageio().UINT32)
-    coded = coded and spec.get_string_attribute("compression") not in ("BC4", "BC5")
+    coded = coded and (spec.get_string_attribute("compression"), spec.nchannels) not in _NORMALS
     return ImageHeader(
         name,
         sizes,
@@ -192,6 +199,8 @@ def _warn_of_parts(image: Any, spec: Any, name: str) -> None:
         masks, number = masks or not kind & _REDUCED, number + 1
     if masks:
         warn(f"{name}: its mask of transparent places was left out")
+    if image.format_name() == "openexr":
+        _warn_of_colors(spec, name)
     if spec.get_string_attribute("textureformat") == "CubeFace Environment":
         warn(f"{name}: the faces of the cube map were taken for one image, one below another")
     elif (held := (spec.width, spec.height, spec.x, spec.y)) != (
@@ -199,6 +208,17 @@ def _warn_of_parts(image: Any, spec: Any, name: str) -> None:
     ):
         kept, whole = ("{} x {} texels from ({}, {})".format(*window) for window in (held, shown))
         warn(f"{name}: the {kept} that it holds were taken, not the {whole} that it shows")
+
+
+def _warn_of_colors(spec: Any, name: str) -> None:
+    """Say what an EXR file means by its channels where that is not what they are taken for."""
+    channels = spec.channelnames
+    if len(channels) > 1 and "".join(channel.rpartition(".")[2] for channel in channels) not in _USUAL_CHANNELS:
+        what = f"its channels {', '.join(channels)} were taken for {_MEANINGS[len(channels)]}"
+        warn(f"{name}: {what}"[-500:])
+    primaries = spec.getattribute("chromaticities") or _PRIMARIES
+    if any(abs(own - usual) > _ALIKE for own, usual in zip(primaries, _PRIMARIES, strict=False)):
+        warn(f"{name}: its colours have other primaries than those of sRGB, and were taken as they are")
 
 
 def _levels(image: Any) -> tuple[StoredSize, ...]:

@@ -77,7 +77,7 @@ def open_image(
     ----------
     cache : shared by several files; by default a `TileCache` of the file's own.
     srgb : whether colours are encoded in sRGB, so that levels are made from light; by default those of integers
-        without a sign are, except for BC4 and BC5.
+        without a sign are, except for BC4, BC5 and normals in DXT5.
     max_texels : larger images are refused before they are decoded.
 
     Raises
@@ -91,9 +91,9 @@ def open_image(
     Warns
     -----
     RepairWarning : the first of several frames, layers or faces was taken, faces of a cube map were taken for one
-        image, a mask was left out, texels are those that an EXR file holds and not those that it shows, corrupt EXIF
-        data was ignored, the gain map of a JPEG file was applied, bytes of a TGA file that are no alpha by its header
-        were taken for alpha, or its single bits of alpha were left out.
+        image, a mask was left out, an EXR file holds other texels than it shows, other channels than colours and alpha
+        or colours of other primaries, corrupt EXIF data was ignored, the gain map of a JPEG file was applied, bytes of
+        a TGA file that are no alpha by its header were taken for alpha, or its single bits of alpha were left out.
 
     Examples
     --------

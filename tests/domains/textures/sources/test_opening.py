@@ -670,3 +670,40 @@ def test_windows_and_cubes_of_exr_are_named(window: tuple[int, ...], cube: bool,
         assert content.count(b"abcdef\0string\0\1\0\0\0x") == 1
         path.write_bytes(content.replace(b"abcdef\0string\0\1\0\0\0x", b"envmap\0envmap\0\1\0\0\0\1"))
     assert [what[: len(begin)] for what, begin in zip(warned(path), said, strict=True)] == said
+
+
+@pytest.mark.parametrize(
+    ("channels", "primaries", "said"),
+    [
+        ("R G B", None, []),
+        ("sun.R sun.G sun.B sun.A", (0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329), []),
+        ("Y A", None, []),
+        ("Z", None, []),
+        ("Y right.Y", None, ["its channels Y, right.Y were taken for grey and alpha"]),
+        ("N.X N.Y N.Z", None, ["its channels N.X, N.Y, N.Z were taken for red, green and blue"]),
+        ("R G B Z", None, ["its channels R, G, B, Z were taken for red, green, blue and alpha"]),
+        ("R G B", (1, 0, 0, 1, 0, 0, 1 / 3, 1 / 3), ["its colours have other primaries than those of sRGB"]),
+    ],
+)
+def test_channels_and_primaries_of_exr_are_named(
+    channels: str, primaries: tuple[float, ...] | None, said: list[str], tmp_path: Path
+):
+    names = channels.split()
+    spec = oiio.ImageSpec(4, 4, len(names), oiio.FLOAT)
+    spec.channelnames = names
+    if primaries:
+        spec.attribute("chromaticities", "float[8]", primaries)
+    out = oiio.ImageOutput.create(str(tmp_path / "a.exr"))
+    texels = np.arange(len(names), dtype=np.float32) + np.zeros((4, 4, 1), np.float32)
+    assert out.open(str(tmp_path / "a.exr"), spec) and out.write_image(texels) and out.close()
+    found = warned(tmp_path / "a.exr")
+    assert [what[: len(begin)] for what, begin in zip(found, said, strict=True)] == said
+
+
+@pytest.mark.parametrize("normals", [False, True])
+def test_normals_in_dxt5_are_not_in_srgb(normals: bool, tmp_path: Path):
+    content = bytearray(saved(tmp_path / "a.dds", Image.new("RGBA", (8, 8)), pixel_format="DXT5").read_bytes())
+    flags = struct.unpack_from("<I", content, 80)[0]
+    struct.pack_into("<I", content, 80, flags | (0x80000000 if normals else 0))
+    (tmp_path / "a.dds").write_bytes(content)
+    assert open_image(tmp_path / "a.dds").srgb is not normals
