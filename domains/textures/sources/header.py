@@ -9,6 +9,7 @@ import mmap
 import os
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import IO, Any
 
@@ -35,13 +36,15 @@ _DDS_CUBE, _DX10_CUBE = 0x200, 4
 _NORMALS = (("BC4", 1), ("BC5", 2), ("DXT5", 3))
 # The line of an HDR file that tells its size, and how much of the file is searched for it.
 _TURNED_HDR, _HDR_HEAD = re.compile(rb"\n\n(\+X +\d+ +\+Y|-X +\d+ +-Y) +\d+\n"), 2**16
+# What the head of an HDR file says of its colours.
+_HDR_COLORS = re.compile(rb"\n(EXPOSURE|COLORCORR|GAMMA|PRIMARIES)=([^\n]*)")
 # Photometric interpretations of TIFF: those from 8 on are kinds of CIELab, the last two LogL and LogLuv.
 _WHITE_IS_0, _PALETTE, _NO_COLORS = 0, 3, (8, 9, 10, 32844, 32845)
 # What the channels of an EXR file are by their number; names behind the layer's that mean the same, and the primaries
 # and the white of sRGB.
 _MEANINGS = {2: "grey and alpha", 3: "red, green and blue", 4: "red, green, blue and alpha"}
 _USUAL_CHANNELS = ("YA", "RGB", "RGBA")
-_PRIMARIES, _ALIKE = (0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329), 0.01
+_PRIMARIES, _ALIKE = (0.64, 0.33, 0.3, 0.6, 0.15, 0.06, 0.3127, 0.329), 0.025
 _BLOCKS = {
     "DXT1": formats.BC1,
     "DXT2": formats.BC2,  # this and DXT4 have their colours multiplied by alpha
@@ -216,8 +219,7 @@ def _warn_of_colors(spec: Any, name: str) -> None:
     if len(channels) > 1 and "".join(channel.rpartition(".")[2] for channel in channels) not in _USUAL_CHANNELS:
         what = f"its channels {', '.join(channels)} were taken for {_MEANINGS[len(channels)]}"
         warn(f"{name}: {what}"[-500:])
-    primaries = spec.getattribute("chromaticities") or _PRIMARIES
-    if any(abs(own - usual) > _ALIKE for own, usual in zip(primaries, _PRIMARIES, strict=False)):
+    if not _alike(spec.getattribute("chromaticities") or _PRIMARIES, _PRIMARIES):
         warn(f"{name}: its colours have other primaries than those of sRGB, and were taken as they are")
 
 
@@ -278,16 +280,36 @@ def _check_bytes(image: Any, data: mmap.mmap, name: str) -> None:
     if kind == "jpeg" and spec.format.basetype != openimageio().UINT8:
         what = f"{name}: its gain map (Ultra HDR) was applied: texels are light as floats, not the picture of 8 bits"
         warn(what)
-    if kind == "hdr" and _TURNED_HDR.search(data[:_HDR_HEAD]):
-        # The decoder takes the turn to the left for one to the right, and the other way round.
-        what = "the lines of the HDR file are columns of a picture that is turned"
-        raise ImageError(what, where=name, fix="write it from the top left, line by line (-Y +X)")
+    if kind == "hdr":
+        _check_hdr(data, name)
     if kind == "dds":
         _check_dds(data, name)
     if kind == "tiff":
         _check_tiff(spec, name)
     if kind == "targa":
         _check_targa(spec, data, name)
+
+
+def _check_hdr(data: mmap.mmap, name: str) -> None:
+    head = data[:_HDR_HEAD]
+    if _TURNED_HDR.search(head):
+        # The decoder takes the turn to the left for one to the right, and the other way round.
+        what = "the lines of the HDR file are columns of a picture that is turned"
+        raise ImageError(what, where=name, fix="write it from the top left, line by line (-Y +X)")
+    for key, text in _HDR_COLORS.findall(head.partition(b"\n\n")[0]):
+        numbers = text.split()
+        usual = _PRIMARIES if key == b"PRIMARIES" else (1.0,) * len(numbers)
+        if not _alike(numbers, usual):
+            what = f"its {key.decode()} of {text.decode('ascii', 'replace').strip()[:80]} was not applied to its light"
+            warn(f"{name}: {what}")
+
+
+def _alike(numbers: Sequence[Any], usual: Sequence[float]) -> bool:
+    """Whether numbers, or texts of numbers, are those that change nothing."""
+    try:
+        return all(abs(float(own) - other) <= _ALIKE for own, other in zip(numbers, usual, strict=True))
+    except ValueError:
+        return False
 
 
 def _check_tiff(spec: Any, name: str) -> None:

@@ -92,8 +92,9 @@ def open_image(
     -----
     RepairWarning : the first of several frames, layers or faces was taken, faces of a cube map were taken for one
         image, a mask was left out, an EXR file holds other texels than it shows, other channels than colours and alpha
-        or colours of other primaries, corrupt EXIF data was ignored, the gain map of a JPEG file was applied, bytes of
-        a TGA file that are no alpha by its header were taken for alpha, or its single bits of alpha were left out.
+        or colours of other primaries, an HDR file states an exposure or a correction of its light, corrupt EXIF data
+        was ignored, the gain map of a JPEG file was applied, bytes of a TGA file that are no alpha by its header were
+        taken for alpha, or its single bits of alpha were left out.
 
     Examples
     --------

@@ -707,3 +707,24 @@ def test_normals_in_dxt5_are_not_in_srgb(normals: bool, tmp_path: Path):
     struct.pack_into("<I", content, 80, flags | (0x80000000 if normals else 0))
     (tmp_path / "a.dds").write_bytes(content)
     assert open_image(tmp_path / "a.dds").srgb is not normals
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("EXPOSURE=1.0", False),
+        ("GAMMA= 1", False),
+        ("PRIMARIES=.640 .330 .290 .600 .150 .060 .333 .333", False),
+        ("SOFTWARE=2", False),
+        ("EXPOSURE=2", True),
+        ("COLORCORR=1 1.2 1", True),
+        ("GAMMA=2.2", True),
+        ("PRIMARIES=1 0 0 1 0 0 .333 .333", True),
+        ("PRIMARIES=1 0", True),
+        ("EXPOSURE=two", True),
+    ],
+)
+def test_what_hdr_says_of_its_light_is_named(line: str, named: bool, tmp_path: Path):
+    head = f"#?RADIANCE\n{line}\nFORMAT=32-bit_rle_rgbe\n\n-Y 8 +X 8\n"
+    (tmp_path / "a.hdr").write_bytes(head.encode() + bytes([90, 100, 110, 128]) * 64)
+    assert [what.split(" of ")[0] for what in warned(tmp_path / "a.hdr")] == ["its " + line.split("=")[0]] * named
