@@ -32,8 +32,10 @@ _WIDEST = 10_000
 
 def readable(value: Any) -> str:
     """Integers with thousands separators, other numbers with four digits, all else as it is; "-" where nothing is."""
-    if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
+    if isinstance(value, str):  # an array would be compared number by number
+        return value or "-"
     if isinstance(value, float) and not value.is_integer():
         return f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from rich.table import Table
 
@@ -33,6 +34,11 @@ def test_what_is_not_there_is_a_dash(capsys: pytest.CaptureFixture[str]):
     show("a title", [("price", None), ("skipped", ""), ("gap", float("inf")), ("count", 1234)])
     rows = [row.replace("│", " ").split() for row in capsys.readouterr().out.splitlines() if "│" in row]
     assert rows == [["price", "-"], ["skipped", "-"], ["gap", "-"], ["count", "1,234"]]
+
+
+def test_an_array_is_shown_as_it_is(capsys: pytest.CaptureFixture[str]):
+    show("a title", [("pages of level", np.array([18, 8, 2]))])
+    assert "[18  8  2]" in capsys.readouterr().out
 
 
 def test_no_number_of_a_wide_table_is_cut(capsys: pytest.CaptureFixture[str]):
