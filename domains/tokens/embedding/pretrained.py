@@ -75,7 +75,7 @@ def _encoder(
         parts = (linear(hidden, f"{name}.self.{part}") for part in ("query", "key", "value"))
         query, key, value = (part.reshape(len(hidden), heads, -1).transpose(1, 0, 2) for part in parts)
         query = query * np.float32(1 / math.sqrt(query.shape[2]))
-        mixed = np.empty_like(hidden).reshape(len(hidden), heads, -1)
+        mixed = np.empty((len(hidden), heads, query.shape[2]), np.float32)
         for own in (slice(*both) for both in pairwise((0, *ends))):
             share = query[:, own] @ key[:, own].transpose(0, 2, 1)
             share = np.exp(share - share.max(axis=2, keepdims=True))
