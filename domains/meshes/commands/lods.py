@@ -152,10 +152,10 @@ def _record(found: DiscreteLOD | SceneLOD, files: list[Path], pixels: float, len
     for level, own in zip(levels, [] if isinstance(found, meshes.DiscreteLOD) else found.shares, strict=False):
         level |= {f"{name}_bytes": getattr(own, name) for name in ("triangles", "images", "other")}
         level["split_residual_gap"] = own.residual_gap
-    unpacked = []
-    if not isinstance(found, meshes.DiscreteLOD) and found.compression == "none":
-        unpacked = found.scene.compressions
-    return {"certified": chain.certified, "pixels": pixels, **lens, "unpacked": unpacked, "levels": levels}
+    scene = None if isinstance(found, meshes.DiscreteLOD) else found.scene
+    unpacked = scene.compressions if scene is not None and found.compression == "none" else []
+    said = {"certified": chain.certified, "at_rest": scene is not None and scene.moves, "unpacked": unpacked}
+    return {**said, "pixels": pixels, **lens, "levels": levels}
 
 
 def _show(record: dict[str, Any], source: Path) -> None:
@@ -177,6 +177,8 @@ def _show(record: dict[str, Any], source: Path) -> None:
             parts = ", ".join(f"{name} {level[f'{name}_bytes']:,}" for name in ("triangles", "images", "other"))
             gap = f"residual gap of the split {100 * level['split_residual_gap']:.2g} %"
             typer.echo(f"level {number}: {parts} bytes; {gap}")
+    if record["at_rest"]:
+        typer.echo("the scene can move: all of this holds at rest, and a pose may be larger")
     if record["unpacked"]:
         by = " and ".join(record["unpacked"])
         typer.echo(f"{source.name} is compressed by {by}; its levels are not: add --compression meshopt")

@@ -140,6 +140,11 @@ class GltfScene:
         """The extensions that compress its geometry; files are written without them."""
         return [name for name in self.accessors.header.get("extensionsUsed", []) if name in _COMPRESSIONS]
 
+    @property
+    def moves(self) -> bool:
+        """Whether it has animations, or skins that a program may pose."""
+        return any(self.accessors.header.get(kind) for kind in ("animations", "skins"))
+
     def primitive(self, place: Place) -> dict[str, Any]:
         """A primitive of the checked header by the numbers of its mesh and of itself there."""
         return self.accessors.header["meshes"][place[0]]["primitives"][place[1]]

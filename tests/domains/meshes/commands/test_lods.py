@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import trimesh
 
@@ -56,6 +57,24 @@ def test_levels_that_are_not_compressed_as_their_source_is_say_so(
         assert json.loads(record.read_text())["unpacked"] == said
         told = f"{name} is compressed by {draco.NAME}; its levels are not" in capsys.readouterr().out
         assert told == bool(said)
+
+
+@pytest.mark.parametrize("kind", ["", "animations", "skins"])
+def test_distances_of_scenes_that_can_move_are_said_to_hold_at_rest(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene, record = Scene(), tmp_path / "record.json"
+    if kind == "skins":
+        scene.skin()
+    if kind == "animations":
+        times = scene.add(np.array([[0], [1]], np.float32), bounds=True)
+        sampler = {"input": times, "output": scene.add(np.array([[0, 0, 0], [9, 0, 0]], np.float32))}
+        channel = {"sampler": 0, "target": {"node": 0, "path": "translation"}}
+        scene.header["animations"] = [{"samplers": [sampler], "channels": [channel]}]
+    scene.write(tmp_path / "scene.glb")
+    assert run("lods", tmp_path / "scene.glb", "--ratios", ".5", "-o", tmp_path / "levels", "--json", record) == 0
+    assert json.loads(record.read_text())["at_rest"] == bool(kind)
+    assert ("all of this holds at rest" in capsys.readouterr().out) == bool(kind)
 
 
 @pytest.mark.parametrize("command", ["lods", "cut"])
