@@ -109,7 +109,7 @@ class ImageNetRelevance:
         """The weight of every class for each query, [queries, 1000]."""
         import torch
 
-        # One by one: sentences of a batch are filled up to the longest, which moves their last digits.
+        # One by one: side by side, sentences differ in their last digits.
         embedded = torch.from_numpy(np.concatenate([self._embed([query]) for query in queries]))
         with torch.no_grad():
             return torch.softmax(_SHARPNESS * embedded @ self._embedded.T, dim=1)
